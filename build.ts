@@ -1,0 +1,55 @@
+// Compiles the one executable: for this machine by default, for all platforms with --all, with checksums.
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { version } from "./src/util/version.ts";
+
+const outDir = "dist";
+const targets = [
+  "linux-x64",
+  "linux-arm64",
+  "linux-x64-musl",
+  "linux-arm64-musl",
+  "darwin-x64",
+  "darwin-arm64",
+] as const;
+
+async function compile(outfile: string, target?: (typeof targets)[number]): Promise<void> {
+  const result = await Bun.build({
+    entrypoints: ["src/main.ts"],
+    target: "bun",
+    minify: true,
+    sourcemap: "inline",
+    bytecode: true,
+    format: "esm",
+    define: { "process.env.NODE_ENV": '"production"' },
+    compile: {
+      outfile,
+      ...(target ? { target: `bun-${target}` as Bun.Build.CompileTarget } : {}),
+      // Nothing is read by accident from the directory that the program is started in.
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+      autoloadTsconfig: false,
+      autoloadPackageJson: false,
+    },
+  });
+  if (!result.success) throw new AggregateError(result.logs, `${outfile} could not be built`);
+}
+
+async function buildAll(): Promise<void> {
+  const sums: string[] = [];
+  for (const target of targets) {
+    const name = `trl-${target}`;
+    await compile(`${outDir}/${name}`, target);
+    const sum = createHash("sha256")
+      .update(readFileSync(`${outDir}/${name}`))
+      .digest("hex");
+    sums.push(`${sum}  ${name}\n`);
+    console.log(`built ${outDir}/${name}`);
+  }
+  writeFileSync(`${outDir}/SHA256SUMS`, sums.join(""));
+}
+
+mkdirSync(outDir, { recursive: true });
+if (process.argv.includes("--all")) await buildAll();
+else await compile(`${outDir}/trl`);
+console.log(`trl ${version} is in ${outDir}/`);

@@ -1,0 +1,47 @@
+import { type ArgsDef, defineCommand } from "citty";
+import { boot } from "../daemon/boot.ts";
+import { environmentName, type FlagTable, flags } from "../daemon/flags.ts";
+import { type GivenFlags, OptionError, readOptions } from "../daemon/options.ts";
+import { endingSignal } from "../daemon/signals.ts";
+import { checkFlags } from "./check-flags.ts";
+import { CliError } from "./errors.ts";
+
+const args: ArgsDef = Object.fromEntries(
+  Object.entries(flags as FlagTable).map(([name, flag]) => [
+    name,
+    {
+      type: flag.kind === "boolean" ? "boolean" : "string",
+      description: flag.default ? `${flag.help} (${flag.default})` : flag.help,
+      ...(flag.alias ? { alias: flag.alias } : {}),
+      ...(flag.hint ? { valueHint: flag.hint } : {}),
+    } satisfies ArgsDef[string],
+  ]),
+);
+
+/** Set by `trl run` for a daemon of its own: it ends when its standard input does. */
+const lifelineVariable = environmentName("lifeline");
+
+export default defineCommand({
+  meta: { name: "serve", description: "Run the daemon in the foreground (also: trl with flags only)" },
+  args,
+  async run({ args: given, rawArgs }) {
+    checkFlags(rawArgs, args);
+    try {
+      const ending = [endingSignal()];
+      if (process.env[lifelineVariable] === "stdin") ending.push(endOfStdin());
+      const daemon = await boot(readOptions(given as GivenFlags, process.env));
+      await daemon.stop(await Promise.race(ending));
+    } catch (error) {
+      if (error instanceof OptionError)
+        throw new CliError(error.message, 1, "trl serve --help lists the flags");
+      throw error;
+    }
+  },
+});
+
+async function endOfStdin(): Promise<string> {
+  for await (const _ of Bun.stdin.stream()) {
+    // nothing is said here; only the end counts
+  }
+  return "end of standard input";
+}

@@ -1,0 +1,26 @@
+import { type ArgsDef, defineCommand } from "citty";
+import { checkFlags } from "./check-flags.ts";
+import { connect, socketArgs, socketPathFrom } from "./connection.ts";
+
+const args = {
+  ...socketArgs,
+  json: { type: "boolean", description: "Print JSON" },
+} as const satisfies ArgsDef;
+
+export default defineCommand({
+  meta: { name: "stats", description: "Show the daemon's counts: sessions, commands, memory" },
+  args,
+  async run({ args: given, rawArgs }) {
+    checkFlags(rawArgs, args);
+    using client = await connect(socketPathFrom(given["socket-path"]));
+    const stats = await client.call("system.stats", {});
+    if (given.json) {
+      process.stdout.write(`${JSON.stringify(stats)}\n`);
+      return;
+    }
+    const width = Math.max(...Object.keys(stats).map((name) => name.length));
+    for (const [name, value] of Object.entries(stats)) {
+      process.stdout.write(`${name.replaceAll("_", " ").padEnd(width)}  ${value.toLocaleString("en-US")}\n`);
+    }
+  },
+});

@@ -1,0 +1,59 @@
+// The verbs: each is loaded only when it is asked for, so that none slows another's start.
+import type { ArgsDef, CommandDef } from "citty";
+import { aboutOf, renderHelp } from "./help.ts";
+
+interface Verb {
+  load: () => Promise<CommandDef>;
+  usage: string;
+  examples: string[];
+  footer?: string;
+}
+
+// A command's own argument types differ from verb to verb; here they do not matter.
+const loaded = (module: Promise<{ default: unknown }>) => module.then((it) => it.default as CommandDef);
+
+export const verbs: Record<string, Verb> = {
+  serve: {
+    load: () => loaded(import("./serve.ts")),
+    usage: "trl [serve] [FLAGS]",
+    examples: ["trl serve", "trl --socket-path /tmp/my.sock --log-format json"],
+    footer: "Each flag can be given as an environment variable, too: --max-sessions is TRL_MAX_SESSIONS.",
+  },
+  run: {
+    load: () => loaded(import("./run.ts")),
+    usage: "trl run [FLAGS] -- CMD...",
+    examples: [
+      "trl run -- ls -l",
+      "trl run --session build --cwd ~/project -- 'make clean && make'",
+      "trl run --timeout 60 -- npm test",
+    ],
+    footer:
+      "One word after -- is a line for the shell; several are a program and its arguments.\n" +
+      "Where no daemon is running, one is started for the moment. A timeout exits with 124.",
+  },
+  ping: { load: () => loaded(import("./ping.ts")), usage: "trl ping [FLAGS]", examples: [] },
+  stats: {
+    load: () => loaded(import("./stats.ts")),
+    usage: "trl stats [FLAGS]",
+    examples: ["trl stats --json"],
+  },
+};
+
+export async function helpForVerb(name: string): Promise<string> {
+  const { load, usage, examples, footer } = verbs[name]!;
+  const command = await load();
+  const args = (await (typeof command.args === "function" ? command.args() : command.args)) as ArgsDef;
+  return renderHelp({ usage, about: await aboutOf(command), args, examples, ...(footer ? { footer } : {}) });
+}
+
+export async function generalHelp(version: string): Promise<string> {
+  const commands = Object.entries(verbs).map(
+    async ([name, { load }]): Promise<[string, string]> => [name, await aboutOf(await load())],
+  );
+  return renderHelp({
+    usage: "trl COMMAND [FLAGS]",
+    about: `trl ${version}: a terminal runtime for AI agents and GUI frontends.\nIt owns the sessions, runs their commands and leaves nothing behind.`,
+    commands: await Promise.all(commands),
+    examples: ["trl serve", "trl run -- 'cd /tmp && ls'", "trl COMMAND --help"],
+  });
+}

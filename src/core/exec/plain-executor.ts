@@ -1,0 +1,48 @@
+// One `shell -c` a command; nothing is carried over. Also for shells that are not POSIX-like (fish, python).
+import type { Custody } from "../process/custody.ts";
+import { tagNames } from "../process/custody.ts";
+import { spawnProcess } from "../process/spawn.ts";
+import { type Env, overlayEnv } from "./environment.ts";
+import { type Executor, type Launched, type LaunchRequest, requireDirectory } from "./executor.ts";
+
+export interface PlainSpec {
+  sessionId: string;
+  shell: string;
+  env: Env;
+  tags: Env;
+  workingDir: string;
+  custody: Custody;
+}
+
+export class PlainExecutor implements Executor {
+  readonly isStateful = false;
+  readonly #spec: PlainSpec;
+
+  constructor(spec: PlainSpec) {
+    this.#spec = spec;
+  }
+
+  get workingDir(): string {
+    return this.#spec.workingDir;
+  }
+
+  get exportedNames(): string[] {
+    return Object.keys({ ...this.#spec.env, ...this.#spec.tags });
+  }
+
+  launch(request: LaunchRequest): Launched {
+    const { shell, env, tags, sessionId, custody, workingDir } = this.#spec;
+    const place = request.workingDir ?? workingDir;
+    const process = spawnProcess({
+      argv: [shell, "-c", request.command],
+      env: { ...overlayEnv(env, request.env), ...tags, [tagNames.command]: request.commandId },
+      workingDir: requireDirectory(place, workingDir),
+      extraInputs: 0,
+      openStdin: request.wantsStdin,
+    });
+    custody.addRoot(process.pid, { sessionId, commandId: request.commandId });
+    return { process, stdinFd: process.stdinFd, settle: () => {} };
+  }
+
+  async dispose(): Promise<void> {}
+}

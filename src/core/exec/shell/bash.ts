@@ -1,0 +1,168 @@
+// bash runs the command as a script file, so that `set -x`, ERR traps, line numbers and `return` are those of
+// a script (an `eval` would show as "++" and fire ERR twice). The machinery is the startup file (BASH_ENV),
+// which is over before the script begins, and a hook on EXIT. It leans on `builtin`, `[[` and, where it must,
+// on posix mode, in which special builtins win over functions: the user may have defined any name.
+import { type ByteString, fromText, quote } from "./byte-string.ts";
+import {
+  type CommandFeed,
+  type ReportedState,
+  reportFile,
+  type ShellDialect,
+  savedEnvFile,
+} from "./dialect.ts";
+import * as parts from "./script-parts.ts";
+
+const commandFile = "bash"; // messages begin with the script's name: ".../bash: line 1: ..."
+
+/** Every bash sets these itself; where the state does not mention one, the user has unset it. */
+const bornWithShell = "PATH HOSTNAME HOSTTYPE IFS MACHTYPE OPTERR OSTYPE PS4 SHELL TERM SHLVL";
+
+/** They compute their value: restoring one would freeze or seed it. Unset, they are not reported. */
+const computed =
+  "RANDOM SRANDOM SECONDS LINENO EPOCHSECONDS EPOCHREALTIME BASH_MONOSECONDS BASH_COMMAND BASHPID " +
+  "BASH_SUBSHELL BASH_ARGV0 BASH_ARGC BASH_ARGV BASH_LINENO BASH_SOURCE BASH_CMDS BASH_ALIASES " +
+  "BASH_EXECUTION_STRING HISTCMD DIRSTACK FUNCNAME GROUPS PIPESTATUS _";
+
+const defaultOptions = ["braceexpand", "hashall", "interactive-comments"];
+/** A session that kept one of the first two could never run a command again. */
+const neverKept = ["noexec", "onecmd", "privileged", "restricted", "monitor"];
+const late = ["errexit", "xtrace", "verbose", "posix", "allexport"];
+
+/** It hides what a DEBUG trap or `set -x` of the user would print about it. */
+const hook = '{ __trl_report $? "$@"; } >/dev/null 2>&1';
+
+const bootScript = (report: ByteString, savedEnv: ByteString) => `unset BASH_ENV
+__trl_shopt0=\${BASHOPTS-}
+__trl_report() {
+__trl_set=$SHELLOPTS __trl_shopt=\${BASHOPTS-}
+[[ :$SHELLOPTS: == *:posix:* ]] || POSIXLY_CORRECT=
+unset -f builtin
+builtin set +o posix +o errexit +o nounset +o xtrace +o verbose +o noglob +o functrace +o errtrace
+builtin unset -v POSIXLY_CORRECT
+builtin unset -f __trl_report
+[[ -z \${__trl_wraps_trap-} ]] || builtin unset -f trap
+builtin trap '' XFSZ
+builtin trap - DEBUG ERR RETURN
+{
+builtin pwd
+builtin printf '\\0%s\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "$__trl_set" "$__trl_shopt0" "$__trl_shopt"
+[[ -n $__trl_shopt ]] || builtin shopt -p
+if [[ -n \${__trl_env+x} ]]; then builtin unset -v "\${__trl_env[@]}"; builtin . ${savedEnv}; fi
+__trl_stack=("\${DIRSTACK[@]}")
+builtin unset -v __trl_set __trl_shopt __trl_shopt0 __trl_env __trl_wraps_trap ${computed}
+builtin printf '\\0'
+builtin declare -p
+builtin printf '\\0'
+builtin alias -p
+builtin declare -f
+builtin declare -Fx
+builtin umask -p
+if (( $# > 1 )); then builtin printf 'builtin set --'; builtin printf ' %q' "\${@:2}"; builtin printf '\\n'; fi
+for ((__trl_i = \${#__trl_stack[@]} - 1; __trl_i > 0; __trl_i--)); do
+builtin printf 'builtin pushd -n -- %q\\n' "\${__trl_stack[__trl_i]}"
+done
+builtin printf '\\0end'
+} >|${report}
+__trl_report() { builtin return $1; }
+builtin return $1
+}
+trap '${hook}' EXIT
+`;
+
+/** With an EXIT trap of the user the hook goes first: an `exit` in the user's handler would end all. */
+const trapWrapper = `__trl_wraps_trap=1
+trap() {
+if [[ $BASH_SUBSHELL != 0 || $1 == -[lp]* || " $* " != *' EXIT '* && " $* " != *' 0 '* ]]; then
+builtin trap "$@"; builtin return; fi
+builtin trap "$@" || builtin return
+[[ $1 != -- ]] || builtin shift
+if [[ $1 == - || $# == 1 ]]; then builtin trap '${hook}' EXIT; else builtin trap '${hook}'$'\\n'"$1" EXIT; fi
+}
+`;
+
+/** Aliases work, as in a terminal, from the user's first line on and not before: the machinery knows none. */
+const aliasesOn = "builtin shopt -s expand_aliases\n";
+
+export const bash: ShellDialect = {
+  commandFile,
+
+  launch: (shell, dir) => ({
+    argv: [shell, `${dir}/${commandFile}`],
+    env: { BASH_ENV: "/dev/fd/3" },
+    workingDir: "/",
+  }),
+
+  initialState: (env) => ({
+    script: parts.exportLines(env.filter(([name]) => name !== "SHELLOPTS" && name !== "BASHOPTS")),
+    lateScript: aliasesOn,
+  }),
+
+  stateScript(state, dir) {
+    const boot = bootScript(
+      quote(fromText(`${dir}/${reportFile}`)),
+      quote(fromText(`${dir}/${savedEnvFile}`)),
+    );
+    return `${boot}${parts.silently(state.script)}. /dev/fd/4\n`;
+  },
+
+  commandScript: (feed, dir) => ({ file: feed.command, script: prologue(feed, dir) }),
+
+  readReport(report, feed, dir): ReportedState | undefined {
+    const fields = parts.reportFields(report, 8);
+    if (!fields) return undefined;
+    const [pwd, oldpwd, set, shopt0, shopt, shoptLines, variables, rest] = fields as Fields;
+    const shopts = parts.optionChanges(shopt0.split(":"), shopt.split(":"), ["expand_aliases"]);
+    const options = parts.optionChanges(defaultOptions, set.split(":"), neverKept);
+    const isLate = (name: string) => late.includes(name);
+    return {
+      workingDir: parts.directoryAfter(pwd, feed, dir),
+      previousDir: oldpwd === "" ? undefined : oldpwd,
+      script:
+        shoptLines +
+        list("shopt -s", shopts.on) +
+        list("shopt -u", shopts.off) +
+        `shopt -u expand_aliases\nunset -v ${bornWithShell}\n${variables}\n${rest}\n` +
+        list(
+          "builtin set",
+          setFlags(
+            "-o",
+            options.on.filter((name) => !isLate(name)),
+          ),
+        ) +
+        list("builtin set", setFlags("+o", options.off)),
+      lateScript:
+        (/(?:^|:)expand_aliases(?:$|:)|^shopt -s expand_aliases$/m.test(shopt || shoptLines)
+          ? aliasesOn
+          : "") + list("builtin set", setFlags("-o", options.on.filter(isLate))),
+      exportedNames: [...variables.matchAll(/^declare -[a-zA-Z]*x[a-zA-Z]* (\w+)/gm)].map(
+        (match) => match[1]!,
+      ),
+    };
+  },
+};
+
+type Fields = [string, string, string, string, string, string, string, string];
+
+function prologue(feed: CommandFeed, dir: string): ByteString {
+  const names = feed.env.map(([name]) => name).join(" ");
+  const savedEnv = quote(fromText(`${dir}/${savedEnvFile}`));
+  const saveEnv = names
+    ? `__trl_env=(${names})\nbuiltin declare -p ${names} >|${savedEnv} 2>/dev/null\n`
+    : "";
+  const { lastStatus, lateScript } = feed.state;
+  // Only where it is asked for: a syntax error would otherwise end with this status instead of its own.
+  const keepsStatus = lastStatus !== 0 && feed.command.includes("$?") && !lateScript.includes("errexit");
+  return (
+    `POSIXLY_CORRECT=\n${parts.closeDescriptors(feed)}unset POSIXLY_CORRECT\n` +
+    parts.enterDirectory(feed, dir, "builtin") +
+    saveEnv +
+    parts.applyEnv(feed, "builtin") +
+    (parts.maySetTraps(feed) ? trapWrapper : "") +
+    lateScript +
+    (keepsStatus ? `{ return ${lastStatus}; } 2>/dev/null\n` : "")
+  );
+}
+
+const list = (command: string, names: string[]) =>
+  names.length > 0 ? `${command} ${names.join(" ")}\n` : "";
+const setFlags = (flag: "-o" | "+o", names: string[]) => names.map((name) => `${flag} ${name}`);

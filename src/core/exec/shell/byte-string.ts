@@ -1,0 +1,12 @@
+// Shell scripts and reports are bytes: a directory name or a value need not be UTF-8. A ByteString holds one
+// byte per character (latin1), so that ordinary string work is byte-exact.
+
+export type ByteString = string;
+
+export const bytesOf = (text: ByteString): Uint8Array => Buffer.from(text, "latin1");
+export const byteStringOf = (bytes: Uint8Array): ByteString => Buffer.from(bytes).toString("latin1");
+export const fromText = (text: string): ByteString => Buffer.from(text, "utf8").toString("latin1");
+export const toText = (bytes: ByteString): string => Buffer.from(bytes, "latin1").toString("utf8");
+
+/** One word for any POSIX-like shell, whatever is in it. */
+export const quote = (word: ByteString): ByteString => `'${word.replaceAll("'", "'\\''")}'`;

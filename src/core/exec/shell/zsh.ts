@@ -1,0 +1,130 @@
+// zsh runs the command as a script file, as bash does. The machinery is the startup file .zshenv of a private
+// ZDOTDIR and a function on the exit hook, which an EXIT trap of the user cannot replace.
+import { type ByteString, fromText, quote } from "./byte-string.ts";
+import {
+  type CommandFeed,
+  type ReportedState,
+  reportFile,
+  type ShellDialect,
+  savedEnvFile,
+} from "./dialect.ts";
+import * as parts from "./script-parts.ts";
+
+const commandFile = "zsh";
+export const zshStartupFile = { name: ".zshenv", text: ". /dev/fd/3\n" };
+
+/** Parameters that zsh itself gives a meaning to but whose value is the user's. */
+const usersSpecials =
+  "PATH HOME IFS CDPATH FPATH MANPATH FIGNORE TERM TERMINFO LANG LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES " +
+  "LC_NUMERIC LC_TIME NULLCMD READNULLCMD PS1 PS2 PS3 PS4 WORDCHARS HISTSIZE SAVEHIST OPTIND ZDOTDIR";
+
+const neverKept = [
+  "exec",
+  "singlecommand",
+  "interactive",
+  "shinstdin",
+  "login",
+  "privileged",
+  "restricted",
+].concat(["monitor", "rcs", "globalrcs", "zle"]);
+const late = ["errexit", "errreturn", "xtrace", "verbose", "allexport"];
+
+const bootScript = (report: ByteString, savedEnv: ByteString) => `unset ZDOTDIR
+__trl_on0=(\${(k)options[(R)on]})
+__trl_report() {
+__trl_on=(\${(k)options[(R)on]})
+builtin emulate -L zsh
+builtin setopt extended_glob
+builtin unsetopt xtrace verbose
+builtin unfunction __trl_report __trl_hook
+builtin trap '' XFSZ
+if (( \${+__trl_env} )); then builtin unset \${__trl_env}; builtin source ${savedEnv}; fi
+{
+builtin pwd
+builtin printf '\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "\${(j.:.)__trl_on0}" "\${(j.:.)__trl_on}"
+builtin print -rl -- \${(k)parameters[(R)*export*]}
+builtin printf '\\0'
+__trl_names=(\${(k)parameters[(R)^*(special|hide|undefined)*]} \${(k)parameters[(I)(${usersSpecials.replaceAll(" ", "|")})]})
+__trl_names=(\${\${__trl_names:#__trl_*}:#(_|PWD|OLDPWD|signals|zshexit_functions|ZSH_*|TTY|VENDOR|MACHTYPE|OSTYPE|CPUTYPE|HOST|LOGNAME)})
+builtin typeset -p -- $__trl_names
+(( \${+PATH} )) || builtin print unset PATH
+(( \${+HOME} )) || builtin print unset HOME
+(( \${#dirstack} == 0 )) || builtin print -r -- "dirstack=( \${(@qq)dirstack} )"
+builtin printf '\\0'
+builtin alias -L
+builtin functions
+builtin print -r -- umask $(builtin umask)
+builtin printf '\\0end'
+} >| ${report}
+}
+__trl_hook() { { __trl_report } >/dev/null 2>&1 }
+zshexit_functions=(__trl_hook)
+`;
+
+export const zsh: ShellDialect = {
+  commandFile,
+
+  launch: (shell, dir) => ({
+    argv: [shell, "-d", `${dir}/${commandFile}`],
+    env: { ZDOTDIR: `${dir}/..` },
+    workingDir: "/",
+  }),
+
+  initialState: (env) => ({ script: parts.exportLines(env), lateScript: "" }),
+
+  stateScript(state, dir) {
+    const boot = bootScript(
+      quote(fromText(`${dir}/${reportFile}`)),
+      quote(fromText(`${dir}/${savedEnvFile}`)),
+    );
+    return `${boot}${parts.silently(state.script)}. /dev/fd/4\n`;
+  },
+
+  commandScript: (feed, dir) => ({ file: feed.command, script: prologue(feed, dir) }),
+
+  readReport(report, feed, dir): ReportedState | undefined {
+    const fields = parts.reportFields(report, 7);
+    if (!fields) return undefined;
+    const [pwd, oldpwd, on0, on, exported, variables, rest] = fields as Fields;
+    const options = parts.optionChanges(on0.split(":"), on.split(":"), neverKept);
+    const isLate = (name: string) => late.includes(name);
+    return {
+      workingDir: parts.directoryAfter(pwd, feed, dir),
+      previousDir: oldpwd === "" ? undefined : oldpwd,
+      script:
+        `setopt no_aliases\n${variables}\n${rest}\n` +
+        list(
+          "builtin setopt",
+          options.on.filter((name) => !isLate(name)),
+        ) +
+        list("builtin unsetopt", options.off),
+      lateScript:
+        (on.split(":").includes("aliases") ? "builtin setopt aliases\n" : "") +
+        list("builtin setopt", options.on.filter(isLate)),
+      exportedNames: exported.split("\n").filter(Boolean).sort(),
+    };
+  },
+};
+
+type Fields = [string, string, string, string, string, string, string];
+
+function prologue(feed: CommandFeed, dir: string): ByteString {
+  const names = feed.env.map(([name]) => name).join(" ");
+  const savedEnv = quote(fromText(`${dir}/${savedEnvFile}`));
+  const saveEnv = names
+    ? `__trl_env=(${names})\nbuiltin typeset -p ${names} >|${savedEnv} 2>/dev/null\n`
+    : "";
+  const { lastStatus, lateScript } = feed.state;
+  const keepsStatus = lastStatus !== 0 && feed.command.includes("$?") && !lateScript.includes("err");
+  return (
+    parts.closeDescriptors(feed) +
+    parts.enterDirectory(feed, dir, "builtin") +
+    saveEnv +
+    parts.applyEnv(feed, "builtin") +
+    lateScript +
+    (keepsStatus ? `{ return ${lastStatus} } 2>/dev/null\n` : "")
+  );
+}
+
+const list = (command: string, names: string[]) =>
+  names.length > 0 ? `${command} ${names.join(" ")}\n` : "";

@@ -1,0 +1,146 @@
+// Who owns each process. Roots are what the daemon started itself. What left its parents behind (setsid, double
+// fork, nohup) comes back to the daemon as the subreaper (Linux) and is attributed by the tags in its
+// environment, then by its process group, then by when it appeared. Elsewhere the tags alone must do.
+import { becomeSubreaper, reap } from "./libc.ts";
+import { type ProcessEntry, processTable, sendSignal } from "./process-table.ts";
+
+/** `commandId` is absent for a shell that still waits for its command. */
+export interface Owner {
+  sessionId: string;
+  commandId?: string;
+}
+
+/** Set in the environment of everything that a session starts. */
+export const tagNames = {
+  session: "TRL_SESSION_ID",
+  command: "TRL_COMMAND_ID",
+  daemon: "TRL_DAEMON",
+} as const;
+
+export type Selection = { sessionId: string } | { commandId: string } | "everything";
+
+/** When so many are remembered, those that have ended are forgotten. */
+const metMax = 1024;
+
+interface Adopted {
+  entry: ProcessEntry;
+  owner: Owner | undefined;
+}
+
+export class Custody {
+  readonly adoptsOrphans = becomeSubreaper();
+  #roots = new Map<number, Owner>();
+  #adopted = new Map<number, Adopted>();
+  /** Processes met as somebody's descendants: if they lose their parents, it is known whose they are. */
+  #met = new Map<number, Adopted>();
+
+  addRoot(pid: number, owner: Owner): void {
+    this.#roots.set(pid, owner);
+  }
+
+  /** Call when a root has ended: what it left behind is taken over at once, while its group is still known. */
+  removeRoot(pid: number): void {
+    const owner = this.#roots.get(pid);
+    this.#adoptOrphans(owner);
+    this.#roots.delete(pid);
+  }
+
+  get adoptedCount(): number {
+    return this.#adopted.size;
+  }
+
+  /** All living processes of a session or command, roots included. */
+  membersOf(selection: Selection): ProcessEntry[] {
+    this.#adoptOrphans(undefined);
+    return this.adoptsOrphans ? this.#membersByDescent(selection) : this.#membersByTag(selection);
+  }
+
+  /** What a command that has ended left running. Cheap where nothing was left. */
+  leftoversOf(commandId: string, groupId: number): ProcessEntry[] {
+    if (this.adoptsOrphans) return this.#membersByDescent({ commandId });
+    return sendSignal(-groupId, 0) ? this.#membersByTag({ commandId }) : [];
+  }
+
+  /** Takes the wait status of adopted processes that have ended, and forgets them. */
+  reapEnded(): void {
+    for (const [pid, { entry }] of this.#adopted) {
+      const now = processTable.entry(pid);
+      if (now?.startTime === entry.startTime && !now.isZombie) continue;
+      if (now?.isZombie) reap(pid);
+      this.#adopted.delete(pid);
+    }
+  }
+
+  #adoptOrphans(justEnded: Owner | undefined): void {
+    if (!this.adoptsOrphans) return;
+    this.reapEnded();
+    for (const pid of processTable.childrenOf(process.pid)) {
+      if (this.#roots.has(pid) || this.#adopted.has(pid)) continue;
+      const entry = processTable.entry(pid);
+      if (!entry) continue;
+      if (entry.isZombie) reap(pid);
+      else this.#adopted.set(pid, { entry, owner: this.#ownerOf(entry, justEnded) });
+    }
+  }
+
+  #ownerOf(entry: ProcessEntry, justEnded: Owner | undefined): Owner | undefined {
+    const met = this.#met.get(entry.pid);
+    if (met?.entry.startTime === entry.startTime) return met.owner;
+    const tagged = ownerFromTags(entry.pid);
+    if (tagged) return tagged;
+    for (const related of [entry.sid, entry.pgid]) {
+      const owner = this.#roots.get(related) ?? this.#adopted.get(related)?.owner;
+      if (owner) return owner;
+    }
+    // It cleared its environment and left its group. Only with one candidate is it clear whose it is.
+    const candidates = new Set([...this.#roots.values()].map((owner) => owner.sessionId));
+    return candidates.size <= 1 ? justEnded : undefined;
+  }
+
+  #membersByDescent(selection: Selection): ProcessEntry[] {
+    const starts: [pid: number, owner: Owner | undefined][] = [];
+    for (const [pid, owner] of this.#roots) if (isSelected(owner, selection)) starts.push([pid, owner]);
+    for (const [pid, { owner }] of this.#adopted) if (isSelected(owner, selection)) starts.push([pid, owner]);
+    const members = new Map<number, ProcessEntry>();
+    for (let next = starts.pop(); next !== undefined; next = starts.pop()) {
+      const [pid, owner] = next;
+      const entry = members.has(pid) ? undefined : processTable.entry(pid);
+      if (!entry || entry.isZombie) continue;
+      members.set(pid, entry);
+      for (const child of processTable.childrenOf(pid)) starts.push([child, owner]);
+      if (owner) this.#meet(entry, owner);
+    }
+    return [...members.values()];
+  }
+
+  #meet(entry: ProcessEntry, owner: Owner): void {
+    if (this.#met.size >= metMax) {
+      for (const [pid, { entry: known }] of this.#met) {
+        if (processTable.entry(pid)?.startTime !== known.startTime) this.#met.delete(pid);
+      }
+    }
+    this.#met.set(entry.pid, { entry, owner });
+  }
+
+  #membersByTag(selection: Selection): ProcessEntry[] {
+    const groups = new Map([...this.#roots].filter(([, owner]) => isSelected(owner, selection)));
+    return processTable.list().filter((entry) => {
+      if (entry.isZombie || entry.pid === process.pid) return false;
+      return groups.has(entry.pgid) || isSelected(ownerFromTags(entry.pid), selection);
+    });
+  }
+}
+
+function isSelected(owner: Owner | undefined, selection: Selection): boolean {
+  if (selection === "everything") return true;
+  if ("sessionId" in selection) return owner?.sessionId === selection.sessionId;
+  return owner?.commandId === selection.commandId;
+}
+
+function ownerFromTags(pid: number): Owner | undefined {
+  const tags = processTable.environmentOf(pid, [tagNames.session, tagNames.command]);
+  const sessionId = tags[tagNames.session];
+  const commandId = tags[tagNames.command];
+  if (!sessionId) return undefined;
+  return commandId ? { sessionId, commandId } : { sessionId };
+}

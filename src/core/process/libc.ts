@@ -1,0 +1,79 @@
+// The few system calls that Bun has no door for. None of them is variadic except prctl (Linux only, where
+// variadic arguments travel like others): calling a variadic function through FFI breaks on macOS arm64.
+import { dlopen, FFIType, ptr } from "bun:ffi";
+
+const { i32, u64, pointer } = FFIType;
+const isLinux = process.platform === "linux";
+
+const shared = {
+  pipe: { args: [pointer], returns: i32 },
+  poll: { args: [pointer, u64, i32], returns: i32 },
+  waitpid: { args: [i32, pointer, i32], returns: i32 },
+  flock: { args: [i32, i32], returns: i32 },
+} as const;
+const linuxOnly = {
+  pipe2: { args: [pointer, i32], returns: i32 },
+  prctl: { args: [i32, u64, u64, u64, u64], returns: i32 },
+} as const;
+
+const muslArch = process.arch === "arm64" ? "aarch64" : "x86_64";
+const libraryNames = isLinux ? ["libc.so.6", `libc.musl-${muslArch}.so.1`] : ["libSystem.B.dylib"];
+
+function open() {
+  let failure: unknown;
+  for (const name of libraryNames) {
+    try {
+      const symbols = isLinux ? { ...shared, ...linuxOnly } : shared;
+      return dlopen(name, symbols as typeof shared & typeof linuxOnly).symbols;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw new Error(`the C library could not be opened (tried ${libraryNames.join(", ")})`, { cause: failure });
+}
+
+const libc = open();
+
+const O_CLOEXEC = 0o2000000;
+const POLLIN = 1;
+const WNOHANG = 1;
+const LOCK_EX_NB = 2 | 4;
+const PR_SET_CHILD_SUBREAPER = 36;
+
+const pair = new Int32Array(2);
+
+/**
+ * A real pipe, read end first. Bun's own `stdio: "pipe"` is a socket pair, on which programs cannot reopen
+ * /dev/stdout, /dev/stderr or /dev/stdin (ENXIO): `echo oops >/dev/stderr` would fail.
+ */
+export function createPipe(): { readFd: number; writeFd: number } {
+  // macOS has no pipe2; there Bun spawns with POSIX_SPAWN_CLOEXEC_DEFAULT, so nothing leaks.
+  const failed = isLinux ? libc.pipe2(ptr(pair), O_CLOEXEC) : libc.pipe(ptr(pair));
+  if (failed !== 0) throw new Error("no more file descriptors for a pipe");
+  return { readFd: pair[0]!, writeFd: pair[1]! };
+}
+
+const pollEntry = new Int32Array(2); // struct pollfd: int fd; short events, revents
+
+/** Whether a read would give data at once (end of file counts as nothing). */
+export function hasInput(fd: number): boolean {
+  pollEntry[0] = fd;
+  pollEntry[1] = POLLIN;
+  if (libc.poll(ptr(pollEntry), 1, 0) <= 0) return false;
+  return ((pollEntry[1]! >> 16) & POLLIN) !== 0;
+}
+
+/** Orphans of our descendants become our children instead of init's. Linux only. */
+export function becomeSubreaper(): boolean {
+  return isLinux && libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) === 0;
+}
+
+/** Takes the wait status of a child that is not Bun's, if it has ended. */
+export function reap(pid: number): boolean {
+  return libc.waitpid(pid, null, WNOHANG) === pid;
+}
+
+/** An exclusive lock that the kernel gives back when the process ends, however it ends. */
+export function tryLock(fd: number): boolean {
+  return libc.flock(fd, LOCK_EX_NB) === 0;
+}

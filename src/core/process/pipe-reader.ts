@@ -1,0 +1,78 @@
+// Reads one pipe to its end and hands the bytes to whoever is the sink at the time. The reader stops reading
+// while the sink is busy: the writing program then blocks, as on any pipe.
+import { closeSync } from "node:fs";
+import { hasInput } from "./libc.ts";
+
+export type Sink = (chunk: Uint8Array) => void | Promise<void>;
+
+export class PipeReader {
+  /** Resolves when the pipe has ended (every writer has closed it) or reading was stopped. */
+  readonly ended: Promise<void>;
+  #sink: Sink;
+  readonly #reader: StreamReader;
+  #chunks = 0;
+  #sinkBusy = false;
+  #isEnded = false;
+
+  constructor(
+    readonly fd: number,
+    sink: Sink,
+  ) {
+    this.#sink = sink;
+    this.#reader = readerOf(fd);
+    this.ended = this.#pump();
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** What comes from now on is read and dropped, so that a process left behind never blocks on it. */
+  discardRest(): void {
+    this.#sink = () => {};
+  }
+
+  /** Reads no more and closes the pipe; whoever still writes gets SIGPIPE. */
+  async stop(): Promise<void> {
+    this.discardRest();
+    if (!this.#isEnded) await this.#reader.cancel().catch(() => {});
+    await this.ended;
+  }
+
+  /**
+   * Resolves when all that was written before the call has reached the sink, or the time is over. The end of
+   * the pipe is not waited for: a background process may hold it open for hours.
+   */
+  async drained(deadline: number): Promise<void> {
+    for (let quietTurns = 0; quietTurns < 2 && !this.#isEnded && performance.now() < deadline; ) {
+      const before = this.#chunks;
+      await nextTurn();
+      const isQuiet = before === this.#chunks && !this.#sinkBusy && !hasInput(this.fd);
+      quietTurns = isQuiet ? quietTurns + 1 : 0;
+    }
+  }
+
+  async #pump(): Promise<void> {
+    try {
+      for (;;) {
+        const { done, value } = await this.#reader.read();
+        if (done) break;
+        this.#chunks++;
+        const accepted = this.#sink(value);
+        if (accepted) {
+          this.#sinkBusy = true;
+          await accepted;
+          this.#sinkBusy = false;
+        }
+      }
+    } finally {
+      this.#isEnded = true;
+      closeSync(this.fd);
+    }
+  }
+}
+
+const readerOf = (fd: number) => Bun.file(fd).stream().getReader();
+type StreamReader = ReturnType<typeof readerOf>;
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -1,0 +1,64 @@
+// Processes on Linux: /proc, and nowhere else in this program.
+import { readdirSync, readFileSync } from "node:fs";
+import type { ProcessEntry, ProcessTable } from "./process-table.ts";
+
+export const linuxProcesses: ProcessTable = { entry, list, childrenOf, commandLine, environmentOf };
+
+/** A process may end between any two looks, so what cannot be read is simply not there. */
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+function entry(pid: number): ProcessEntry | undefined {
+  const stat = readOrEmpty(`/proc/${pid}/stat`);
+  // "pid (name) state ppid pgrp session ..."; the name may hold spaces and parentheses.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const [state, ppid, pgid, sid] = fields;
+  const startTime = fields[19];
+  if (startTime === undefined) return undefined;
+  const isZombie = state === "Z" || state === "X";
+  return { pid, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), startTime, isZombie };
+}
+
+function list(): ProcessEntry[] {
+  return numericNames("/proc").flatMap((pid) => entry(pid) ?? []);
+}
+
+function childrenOf(pid: number): number[] {
+  const children: number[] = [];
+  for (const task of pid === process.pid ? [pid] : numericNames(`/proc/${pid}/task`)) {
+    for (const child of readOrEmpty(`/proc/${pid}/task/${task}/children`).split(" ")) {
+      if (child !== "") children.push(Number(child));
+    }
+  }
+  return children;
+}
+
+function commandLine(pid: number): string {
+  const words = readOrEmpty(`/proc/${pid}/cmdline`);
+  if (words === "") return `[${readOrEmpty(`/proc/${pid}/comm`).trim()}]`;
+  return Buffer.from(words, "latin1").toString("utf8").replace(/\0+$/, "").replaceAll("\0", " ");
+}
+
+function environmentOf(pid: number, names: readonly string[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const variable of readOrEmpty(`/proc/${pid}/environ`).split("\0")) {
+    const equals = variable.indexOf("=");
+    const name = variable.slice(0, equals);
+    if (names.includes(name))
+      found[name] = Buffer.from(variable.slice(equals + 1), "latin1").toString("utf8");
+  }
+  return found;
+}
+
+function numericNames(directory: string): number[] {
+  try {
+    return readdirSync(directory).map(Number).filter(Number.isInteger);
+  } catch {
+    return [];
+  }
+}

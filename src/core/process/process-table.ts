@@ -1,0 +1,42 @@
+// What the operating system knows of its processes, behind one small interface.
+import { darwinProcesses } from "./process-table-darwin.ts";
+import { linuxProcesses } from "./process-table-linux.ts";
+
+export interface ProcessEntry {
+  pid: number;
+  ppid: number;
+  /** Process group and session: what `kill -pgid` and job control go by. */
+  pgid: number;
+  sid: number;
+  /** With the pid, names one process for ever: pids are used again. */
+  startTime: string;
+  isZombie: boolean;
+}
+
+export interface ProcessTable {
+  entry(pid: number): ProcessEntry | undefined;
+  list(): ProcessEntry[];
+  /** Direct children; those of ours include adopted orphans. */
+  childrenOf(pid: number): number[];
+  commandLine(pid: number): string;
+  /** Variables of the environment that the process was started with, by name. */
+  environmentOf(pid: number, names: readonly string[]): Record<string, string>;
+}
+
+export const processTable: ProcessTable = process.platform === "linux" ? linuxProcesses : darwinProcesses;
+
+/** Signals a process only while it is still the one that was looked at. */
+export function signalProcess(target: ProcessEntry, signal: NodeJS.Signals): void {
+  if (processTable.entry(target.pid)?.startTime !== target.startTime) return;
+  sendSignal(target.pid, signal);
+}
+
+/** Signals a pid, or a group as `-pgid`. False where nobody is there any more. */
+export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}

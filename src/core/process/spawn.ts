@@ -1,0 +1,65 @@
+// Starts one OS process in a session and group of its own, with real pipes for its output.
+import { closeSync } from "node:fs";
+import { TrlError } from "../../protocol/errors.ts";
+import { createPipe } from "./libc.ts";
+
+export interface SpawnRequest {
+  argv: string[];
+  env: Record<string, string>;
+  workingDir: string;
+  /** How many pipes lead into the process, as descriptors 3, 4, ... */
+  extraInputs: number;
+  /** Descriptor 0 as a pipe to write to; otherwise /dev/null, so that no program waits for or prefers it. */
+  openStdin: boolean;
+}
+
+export interface SpawnedProcess {
+  pid: number;
+  /** Read ends; whoever takes the process closes them. */
+  stdoutFd: number;
+  stderrFd: number;
+  /** Write ends. */
+  stdinFd: number | undefined;
+  extraFds: number[];
+  exited: Promise<{ exitCode: number; signal: string | null }>;
+}
+
+export function spawnProcess(request: SpawnRequest): SpawnedProcess {
+  const opened: number[] = [];
+  const newPipe = () => {
+    const pipe = createPipe();
+    opened.push(pipe.readFd, pipe.writeFd);
+    return pipe;
+  };
+  try {
+    const stdin = request.openStdin ? newPipe() : undefined;
+    const stdout = newPipe();
+    const stderr = newPipe();
+    const extras = Array.from({ length: request.extraInputs }, newPipe);
+    const stdio = [
+      stdin?.readFd ?? "ignore",
+      stdout.writeFd,
+      stderr.writeFd,
+      ...extras.map((pipe) => pipe.readFd),
+    ];
+    const child = Bun.spawn(request.argv, {
+      cwd: request.workingDir,
+      env: request.env,
+      detached: true,
+      stdio: stdio as ["ignore", number, number],
+    });
+    for (const fd of stdio) if (typeof fd === "number") closeSync(fd);
+    return {
+      pid: child.pid,
+      stdoutFd: stdout.readFd,
+      stderrFd: stderr.readFd,
+      stdinFd: stdin?.writeFd,
+      extraFds: extras.map((pipe) => pipe.writeFd),
+      exited: child.exited.then((exitCode) => ({ exitCode, signal: child.signalCode as string | null })),
+    };
+  } catch (error) {
+    for (const fd of opened) closeSync(fd);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new TrlError("SPAWN_FAILED", `${request.argv[0]} could not be started: ${reason}`);
+  }
+}

@@ -1,0 +1,46 @@
+// The end of a tree: SIGTERM to the groups, a grace, SIGKILL, and again until nobody is left.
+import { killPatienceMs, killPollMs } from "../limits.ts";
+import type { Custody, Selection } from "./custody.ts";
+import { type ProcessEntry, sendSignal, signalProcess } from "./process-table.ts";
+
+export interface Termination {
+  graceMs: number;
+  signal?: NodeJS.Signals;
+}
+
+/** Resolves when all that `selection` names is dead; with what refused to die, normally nothing. */
+export async function terminate(
+  custody: Custody,
+  selection: Selection,
+  { graceMs, signal = "SIGTERM" }: Termination,
+): Promise<ProcessEntry[]> {
+  signalAll(custody.membersOf(selection), signal);
+  if (await isGoneWithin(graceMs, custody, selection)) return [];
+  const deadline = performance.now() + killPatienceMs;
+  let left = custody.membersOf(selection);
+  while (left.length > 0 && performance.now() < deadline) {
+    signalAll(left, "SIGKILL");
+    await Bun.sleep(killPollMs);
+    left = custody.membersOf(selection); // orphans of the dead show up here
+  }
+  return left;
+}
+
+/** Each group as a whole, so that nobody forks away between two signals, then whoever is outside of it. */
+export function signalAll(members: ProcessEntry[], signal: NodeJS.Signals): void {
+  const leaders = new Set(members.filter(({ pid, pgid }) => pid === pgid).map(({ pid }) => pid));
+  for (const leader of leaders) {
+    sendSignal(-leader, signal);
+    if (signal !== "SIGKILL") sendSignal(-leader, "SIGCONT"); // a stopped process hears no other signal
+  }
+  for (const member of members) if (!leaders.has(member.pgid)) signalProcess(member, signal);
+}
+
+async function isGoneWithin(ms: number, custody: Custody, selection: Selection): Promise<boolean> {
+  const deadline = performance.now() + ms;
+  for (let pause = 1; ; pause = Math.min(pause * 2, 20)) {
+    if (custody.membersOf(selection).length === 0) return true;
+    if (performance.now() >= deadline) return false;
+    await Bun.sleep(pause);
+  }
+}

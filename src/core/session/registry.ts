@@ -1,0 +1,110 @@
+// All sessions: ids, limits, cleanup of the idle and the old. Also owns every process that they start.
+import { writeFileSync } from "node:fs";
+import { TrlError } from "../../protocol/errors.ts";
+import type { CreateParams, CreateResult } from "../../protocol/session.ts";
+import { newId } from "../../util/ids.ts";
+import { zshStartupFile } from "../exec/shell/zsh.ts";
+import { cleanupIntervalMs, destroyGraceMs } from "../limits.ts";
+import type { Log } from "../log.ts";
+import type { CoreOptions } from "../options.ts";
+import { Custody } from "../process/custody.ts";
+import { terminate } from "../process/terminate.ts";
+import { createSession } from "./create-session.ts";
+import { refuseUnderPressure } from "./pressure.ts";
+import type { Session } from "./session.ts";
+
+export class SessionRegistry {
+  readonly custody = new Custody();
+  #sessions = new Map<string, Session>();
+  #commandsOfEnded = 0;
+  #shellCount = 0;
+  #isClosed = false;
+  readonly #cleanup: Timer;
+
+  constructor(
+    readonly options: CoreOptions,
+    readonly log: Log,
+  ) {
+    writeFileSync(`${options.runDir}/${zshStartupFile.name}`, zshStartupFile.text);
+    this.#cleanup = setInterval(() => this.#housekeeping(), cleanupIntervalMs);
+  }
+
+  async create(params: CreateParams): Promise<CreateResult> {
+    const { maxSessions } = this.options;
+    if (this.#isClosed) throw new TrlError("RUNTIME_UNAVAILABLE", "the daemon is shutting down");
+    if (this.#sessions.size >= maxSessions) {
+      throw new TrlError("MAX_SESSIONS_REACHED", `there are ${maxSessions} sessions, which is the limit`);
+    }
+    refuseUnderPressure(this.options, this.log);
+    const id = newId("s", (taken) => this.#sessions.has(taken));
+    const session = createSession(id, params, {
+      options: this.options,
+      custody: this.custody,
+      log: this.log,
+      newShellDir: () => this.#newShellDir(),
+    });
+    this.#sessions.set(id, session);
+    const init = await session.open(params.init);
+    this.log.info("session created", { session: id, shell: session.spec.shell });
+    const { kind, last_activity, command_count, idle_timeout_s, ...summary } = session.summary();
+    const created = { ...summary, stateful: session.spec.executor.isStateful };
+    if (!init) return created;
+    return { ...created, init: { exit_code: init.exit_code, stdout: init.stdout, stderr: init.stderr } };
+  }
+
+  get(id: string): Session {
+    const session = this.#sessions.get(id);
+    if (!session) throw new TrlError("SESSION_NOT_FOUND", `there is no session ${id.slice(0, 64)}`);
+    return session;
+  }
+
+  list(): Session[] {
+    return [...this.#sessions.values()];
+  }
+
+  async destroy(id: string, force: boolean): Promise<void> {
+    const session = this.get(id);
+    if (session.isRunning && !force) {
+      throw new TrlError("SESSION_BUSY", `session ${id} is running a command; "force" ends it`);
+    }
+    await this.#end(session, destroyGraceMs, "asked for");
+  }
+
+  /** No new sessions, and everything that any of them started is dead when this resolves. */
+  async close(graceMs: number): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#cleanup);
+    await Promise.all(this.list().map((session) => this.#end(session, graceMs, "shutdown")));
+    const survivors = await terminate(this.custody, "everything", { graceMs: 0 });
+    for (const { pid } of survivors) this.log.error("a process could not be killed", { pid });
+  }
+
+  get totalCommandsRun(): number {
+    return this.list().reduce((sum, session) => sum + session.commandCount, this.#commandsOfEnded);
+  }
+
+  async #end(session: Session, graceMs: number, why: string): Promise<void> {
+    await session.destroy(graceMs);
+    if (!this.#sessions.delete(session.id)) return;
+    this.#commandsOfEnded += session.commandCount;
+    this.log.info("session ended", { session: session.id, why });
+  }
+
+  #housekeeping(): void {
+    this.custody.reapEnded();
+    const { sessionTtlS } = this.options;
+    for (const session of this.list()) {
+      const ageS = (Date.now() - session.createdAt.getTime()) / 1000;
+      const { idleTimeoutS } = session.spec;
+      if (idleTimeoutS > 0 && session.idleSeconds >= idleTimeoutS) {
+        void this.#end(session, destroyGraceMs, "idle");
+      } else if (sessionTtlS > 0 && ageS >= sessionTtlS) {
+        void this.#end(session, destroyGraceMs, "age");
+      }
+    }
+  }
+
+  #newShellDir(): string {
+    return `${this.options.runDir}/${++this.#shellCount}`;
+  }
+}

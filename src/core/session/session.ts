@@ -1,0 +1,191 @@
+// One session: its identity, its state, the command that runs in it and the processes that it has left behind.
+import { TrlError } from "../../protocol/errors.ts";
+import type { RunParams, RunResult } from "../../protocol/exec.ts";
+import type { SessionInfo, SessionSummary } from "../../protocol/session.ts";
+import { newId } from "../../util/ids.ts";
+import { Command, type CommandOutcome } from "../exec/command.ts";
+import type { Executor, Launched } from "../exec/executor.ts";
+import { GatheredOutput } from "../exec/gather.ts";
+import { effectiveTimeoutS } from "../exec/timeout-rule.ts";
+import type { Log } from "../log.ts";
+import type { Custody } from "../process/custody.ts";
+import { writeAndClose } from "../process/pipe-writer.ts";
+import { terminate } from "../process/terminate.ts";
+import { advance, type Phase } from "./state-machine.ts";
+
+export interface SessionSpec {
+  id: string;
+  name: string | null;
+  shell: string;
+  timeoutS: number;
+  idleTimeoutS: number;
+  maxCommands: number;
+  maxOutputBytes: number;
+  executor: Executor;
+  custody: Custody;
+  log: Log;
+}
+
+export class Session {
+  readonly createdAt = new Date();
+  #lastActivity = new Date();
+  #phase: Phase = { state: "creating" };
+  #commandCount = 0;
+  /** Ended commands whose output a background process still holds open: it is read and dropped. */
+  #lingering = new Set<Command>();
+  #destroyed: Promise<void> | undefined;
+
+  constructor(readonly spec: SessionSpec) {}
+
+  get id(): string {
+    return this.spec.id;
+  }
+
+  get isRunning(): boolean {
+    return this.#phase.state === "running";
+  }
+
+  get commandCount(): number {
+    return this.#commandCount;
+  }
+
+  get idleSeconds(): number {
+    return this.isRunning ? 0 : (Date.now() - this.#lastActivity.getTime()) / 1000;
+  }
+
+  /** Ends the creation: runs `init`, if there is one, before any other command. */
+  async open(init: string | undefined): Promise<RunResult | undefined> {
+    if (init !== undefined) return await this.#execute({ command: init });
+    this.#phase = advance(this.#phase, { state: "idle" });
+    return undefined;
+  }
+
+  async run(params: CommandParams): Promise<RunResult> {
+    this.#refuseIfUnavailable();
+    const result = this.#execute(params);
+    this.#commandCount++;
+    return await result;
+  }
+
+  /** Everything that the session started is dead when this resolves. */
+  destroy(graceMs: number): Promise<void> {
+    this.#destroyed ??= this.#destroy(graceMs);
+    return this.#destroyed;
+  }
+
+  summary(): SessionSummary {
+    const { spec } = this;
+    return {
+      session_id: spec.id,
+      name: spec.name,
+      kind: "exec",
+      shell: spec.shell,
+      state: this.#phase.state,
+      working_dir: spec.executor.workingDir,
+      created_at: this.createdAt.toISOString(),
+      last_activity: this.#lastActivity.toISOString(),
+      command_count: this.#commandCount,
+      timeout_s: spec.timeoutS,
+      idle_timeout_s: spec.idleTimeoutS,
+    };
+  }
+
+  info(): SessionInfo {
+    const phase = this.#phase;
+    const { executor, custody } = this.spec;
+    return {
+      ...this.summary(),
+      env_keys: [...executor.exportedNames].sort(),
+      stateful: executor.isStateful,
+      running_command:
+        phase.state === "running"
+          ? { command_id: phase.command.id, started_at: phase.command.startedAt.toISOString() }
+          : null,
+      processes: custody.membersOf({ sessionId: this.id }).length,
+    };
+  }
+
+  #refuseIfUnavailable(): void {
+    const { maxCommands, id } = this.spec;
+    const { state } = this.#phase;
+    if (state === "terminated") throw new TrlError("SESSION_NOT_FOUND", `session ${id} has ended`);
+    if (state === "running") throw new TrlError("SESSION_BUSY", `session ${id} is running a command`);
+    if (maxCommands > 0 && this.#commandCount >= maxCommands) {
+      throw new TrlError("SESSION_LIMIT_EXCEEDED", `session ${id} has run its ${maxCommands} commands`);
+    }
+  }
+
+  async #execute(params: CommandParams): Promise<RunResult> {
+    const { encoding = "utf8", max_output_bytes: maxBytes = this.spec.maxOutputBytes } = params;
+    const output = new GatheredOutput(maxBytes);
+    const { command, ended } = this.#start(params, output);
+    const outcome = await ended;
+    return {
+      ...output.result(outcome, encoding),
+      command_id: command.id,
+      working_dir: this.spec.executor.workingDir,
+    };
+  }
+
+  #start(params: CommandParams, output: GatheredOutput): Started {
+    const { executor, custody, log, timeoutS } = this.spec;
+    const id = newId("x");
+    const launched = executor.launch({
+      commandId: id,
+      command: params.command,
+      env: params.env ?? {},
+      workingDir: params.working_dir,
+      wantsStdin: params.stdin !== undefined,
+    });
+    if (launched.stdinFd !== undefined) writeAndClose(launched.stdinFd, Buffer.from(params.stdin ?? ""));
+    const command = new Command({
+      id,
+      process: launched.process,
+      custody,
+      timeoutS: effectiveTimeoutS(params.command, params.timeout_s, timeoutS),
+      stdout: (chunk) => output.stdout.push(chunk),
+      stderr: (chunk) => output.stderr.push(chunk),
+    });
+    const ended = command.ended.then((outcome) => this.#finish(command, launched, outcome));
+    this.#phase = advance(this.#phase, { state: "running", command, ended });
+    this.#lastActivity = new Date();
+    log.debug("command started", { session: this.id, command: id });
+    return { command, ended };
+  }
+
+  #finish(command: Command, launched: Launched, outcome: CommandOutcome): CommandOutcome {
+    launched.settle(outcome);
+    if (this.#phase.state !== "terminated") this.#phase = advance(this.#phase, { state: "idle" });
+    this.#lastActivity = new Date();
+    for (const earlier of this.#lingering) if (!earlier.isOutputOpen) this.#lingering.delete(earlier);
+    if (command.isOutputOpen) this.#lingering.add(command);
+    const { exitCode, reason, durationMs } = outcome;
+    this.spec.log.debug("command ended", {
+      session: this.id,
+      command: command.id,
+      reason,
+      exitCode,
+      durationMs,
+    });
+    return outcome;
+  }
+
+  async #destroy(graceMs: number): Promise<void> {
+    const { executor, custody, log } = this.spec;
+    const phase = this.#phase;
+    this.#phase = advance(phase, { state: "terminated" });
+    if (phase.state === "running") phase.command.stop("cancelled", { graceMs });
+    await executor.dispose();
+    const survivors = await terminate(custody, { sessionId: this.id }, { graceMs });
+    for (const { pid } of survivors) log.error("a process could not be killed", { session: this.id, pid });
+    if (phase.state === "running") await phase.ended;
+    await Promise.all([...this.#lingering].map((command) => command.closeOutput()));
+  }
+}
+
+type CommandParams = Omit<RunParams, "session_id">;
+
+interface Started {
+  command: Command;
+  ended: Promise<CommandOutcome>;
+}

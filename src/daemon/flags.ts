@@ -1,0 +1,52 @@
+// The daemon's flags: one table, from which the command line, the environment (TRL_<NAME>) and the help derive.
+
+interface Flag {
+  kind: "string" | "count" | "seconds" | "boolean";
+  help: string;
+  hint?: string;
+  alias?: string;
+  default?: string | number;
+  choices?: readonly string[];
+}
+
+export const flags = {
+  "socket-path": {
+    kind: "string",
+    hint: "PATH",
+    alias: "socket",
+    help: "Unix socket to listen on (/tmp/trl.sock)",
+  },
+  "socket-dir": { kind: "string", hint: "DIR", help: "Listen on DIR/trl.sock; DIR is made if it is missing" },
+  shell: { kind: "string", hint: "SHELL", help: "Default shell of sessions (bash, else /bin/sh)" },
+  "default-timeout-s": { kind: "seconds", default: 60, help: "Default time limit of a command; 0 = none" },
+  "max-output-bytes": { kind: "count", default: 4194304, help: "Output kept per stream of a command" },
+  "max-line-bytes": { kind: "count", default: 16777216, help: "Longest request line" },
+  "max-sessions": { kind: "count", default: 64, help: "Sessions at a time" },
+  "max-idle-sec": { kind: "seconds", default: 3600, help: "A session idle for so long is ended; 0 = never" },
+  "session-ttl-sec": { kind: "seconds", default: 86400, help: "A session so old is ended; 0 = never" },
+  "session-max-commands": { kind: "count", default: 1000, help: "Commands per session; 0 = no limit" },
+  "fd-warning-threshold": {
+    kind: "count",
+    default: 0,
+    help: "Open descriptors from which new sessions are refused; 0 = 80 % of the limit",
+  },
+  "memory-pressure-mb": { kind: "count", default: 0, help: "The same for the daemon's memory; 0 = off" },
+  "env-file": {
+    kind: "string",
+    hint: "FILE",
+    help: "Variables for the daemon and its sessions (KEY=VALUE lines)",
+  },
+  "log-format": {
+    kind: "string",
+    choices: ["pretty", "json"],
+    default: "pretty",
+    help: "How to log, on stderr",
+  },
+  verbose: { kind: "boolean", help: "Log each command and connection" },
+  "allow-root": { kind: "boolean", help: "Do not warn when started as root" },
+} as const satisfies Record<string, Flag>;
+
+export type FlagName = keyof typeof flags;
+export type FlagTable = Record<FlagName, Flag>;
+
+export const environmentName = (flag: string): string => `TRL_${flag.toUpperCase().replaceAll("-", "_")}`;

@@ -1,0 +1,61 @@
+// One daemon per socket: an exclusive lock on the pid file, which the kernel gives back however the holder ends.
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { tryLock } from "../core/process/libc.ts";
+import { beside } from "../util/socket-path.ts";
+
+/** A daemon that was told to stop needs a moment; its successor may already be starting. */
+const patienceMs = 1500;
+
+export interface InstanceLock {
+  release(): void;
+}
+
+/** Undefined where another daemon holds it. */
+export async function acquireLock(socketPath: string): Promise<InstanceLock | undefined> {
+  const path = beside(socketPath, ".pid");
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const fd = openSync(path, "a+", 0o600);
+    // The file may have been removed by its last holder between the opening and the locking.
+    if (tryLock(fd) && isSameFile(fd, path)) return hold(fd, path);
+    closeSync(fd);
+    if (performance.now() > deadline) return undefined;
+    await Bun.sleep(20);
+  }
+}
+
+export function holderOf(socketPath: string): string | undefined {
+  try {
+    return readFileSync(beside(socketPath, ".pid"), "utf8").trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function hold(fd: number, path: string): InstanceLock {
+  ftruncateSync(fd);
+  writeSync(fd, `${process.pid}\n`);
+  return {
+    release() {
+      unlinkSync(path);
+      closeSync(fd);
+    },
+  };
+}
+
+function isSameFile(fd: number, path: string): boolean {
+  try {
+    return fstatSync(fd).ino === statSync(path).ino;
+  } catch {
+    return false;
+  }
+}

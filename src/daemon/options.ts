@@ -1,0 +1,91 @@
+// From flags and environment to typed options. A flag wins over TRL_<NAME>, which wins over --env-file.
+import { readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
+import { resolveSocketPath } from "../util/socket-path.ts";
+import { environmentName, type FlagName, type FlagTable, flags } from "./flags.ts";
+
+export interface DaemonOptions {
+  socketPath: string;
+  socketDir: string | undefined;
+  shell: string | undefined;
+  defaultTimeoutS: number;
+  maxOutputBytes: number;
+  maxLineBytes: number;
+  maxSessions: number;
+  maxIdleS: number;
+  sessionTtlS: number;
+  sessionMaxCommands: number;
+  fdWarningThreshold: number;
+  memoryPressureMb: number;
+  logFormat: "pretty" | "json";
+  isVerbose: boolean;
+  allowsRoot: boolean;
+  /** The daemon's environment with --env-file under it. */
+  env: Record<string, string>;
+}
+
+/** A setting that cannot be used; its message is for the person who gave it. */
+export class OptionError extends Error {}
+
+export type GivenFlags = Partial<Record<FlagName, string | boolean | undefined>>;
+
+export function readOptions(
+  given: GivenFlags,
+  processEnv: Record<string, string | undefined>,
+): DaemonOptions {
+  const env = withEnvFile(given["env-file"] ?? processEnv[environmentName("env-file")], processEnv);
+  const text = (name: FlagName) => textOf(name, given, env);
+  const number = (name: FlagName) => numberOf(name, text(name));
+  const isOn = (name: FlagName) => ["true", "1", "yes", "on"].includes(text(name) ?? "");
+  const socketDir = text("socket-dir");
+  return {
+    socketPath: resolveSocketPath({ socketPath: text("socket-path"), socketDir }),
+    socketDir,
+    shell: text("shell"),
+    defaultTimeoutS: number("default-timeout-s"),
+    maxOutputBytes: number("max-output-bytes"),
+    maxLineBytes: number("max-line-bytes"),
+    maxSessions: number("max-sessions"),
+    maxIdleS: number("max-idle-sec"),
+    sessionTtlS: number("session-ttl-sec"),
+    sessionMaxCommands: number("session-max-commands"),
+    fdWarningThreshold: number("fd-warning-threshold"),
+    memoryPressureMb: number("memory-pressure-mb"),
+    logFormat: text("log-format") as "pretty" | "json",
+    isVerbose: isOn("verbose"),
+    allowsRoot: isOn("allow-root"),
+    env,
+  };
+}
+
+function textOf(name: FlagName, given: GivenFlags, env: Record<string, string>): string | undefined {
+  const flag = (flags as FlagTable)[name];
+  const value = given[name] ?? (env[environmentName(name)] || undefined) ?? flag.default;
+  if (value === undefined) return undefined;
+  if (value === "") throw new OptionError(`--${name} needs a value`);
+  if (flag.choices && !flag.choices.includes(String(value))) {
+    throw new OptionError(`--${name} is one of ${flag.choices.join(", ")}, not "${value}"`);
+  }
+  return String(value);
+}
+
+function numberOf(name: FlagName, text: string | undefined): number {
+  const value = Number(text);
+  const isWhole = (flags as FlagTable)[name].kind === "count";
+  if (Number.isNaN(value) || value < 0 || (isWhole && !Number.isInteger(value))) {
+    throw new OptionError(
+      `--${name} needs ${isWhole ? "a whole number" : "a number of seconds"} >= 0, not "${text}"`,
+    );
+  }
+  return value;
+}
+
+function withEnvFile(path: unknown, processEnv: Record<string, string | undefined>): Record<string, string> {
+  const own = Object.fromEntries(Object.entries(processEnv).filter(([, value]) => value !== undefined));
+  if (typeof path !== "string") return own as Record<string, string>;
+  try {
+    return { ...parseEnv(readFileSync(path, "utf8")), ...own } as Record<string, string>;
+  } catch (error) {
+    throw new OptionError(`--env-file: ${(error as Error).message}`);
+  }
+}

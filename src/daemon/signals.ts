@@ -1,0 +1,21 @@
+// What ends the daemon, and what does not.
+import type { Log } from "../core/log.ts";
+
+const endingSignals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+
+/** Resolves with the first signal that asks the daemon to end; later ones change nothing. */
+export function endingSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of endingSignals) process.on(signal, () => resolve(signal));
+  });
+}
+
+/** A bug in one request must not take every session with it. */
+export function surviveBugs(log: Log): void {
+  const report = (error: unknown) => {
+    const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    log.error("internal error", { cause });
+  };
+  process.on("uncaughtException", report);
+  process.on("unhandledRejection", report);
+}

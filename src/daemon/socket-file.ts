@@ -1,0 +1,38 @@
+// The file of the socket: is somebody there, is it left over, may it be removed?
+import { lstatSync, mkdirSync, unlinkSync } from "node:fs";
+
+/** The kernel's limit on a socket's path, less the final NUL. */
+const pathMaxBytes = process.platform === "linux" ? 107 : 103;
+
+export type SocketFile = "free" | "in-use" | "stale" | "not-ours";
+
+export async function inspectSocketFile(path: string): Promise<SocketFile> {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (!stat) return "free";
+  if (!stat.isSocket()) return "not-ours";
+  if (await answers(path)) return "in-use";
+  return stat.uid === process.getuid?.() ? "stale" : "not-ours";
+}
+
+export function removeStale(path: string): void {
+  unlinkSync(path);
+}
+
+export function isPathTooLong(path: string): boolean {
+  return Buffer.byteLength(path) > pathMaxBytes;
+}
+
+export function makeSocketDir(dir: string): void {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+}
+
+async function answers(path: string): Promise<boolean> {
+  try {
+    const socket = await Bun.connect({ unix: path, socket: { data() {} } });
+    socket.terminate();
+    return true;
+  } catch (error) {
+    // Only a refusal shows that nobody listens; with anything else somebody may.
+    return (error as NodeJS.ErrnoException).code !== "ECONNREFUSED";
+  }
+}

@@ -1,0 +1,81 @@
+// The outer shape of a request and of its reply.
+import { type ErrorCode, TrlError } from "./errors.ts";
+
+/** A number that JavaScript would round travels as its source text (`JSON.rawJSON`). */
+export type RequestId = string | number | RawJson;
+interface RawJson {
+  rawJSON: string;
+}
+declare global {
+  interface JSON {
+    rawJSON(text: string): RawJson;
+  }
+}
+
+export interface Request {
+  id: RequestId;
+  method: string;
+  params: unknown;
+}
+
+export type Reply =
+  | { id: RequestId; ok: true; data: unknown }
+  | { id: RequestId; ok: false; error: { code: ErrorCode; message: string; data?: unknown } };
+
+/** The id of a reply to something that could not be read as a request. */
+export const unknownId = "unknown";
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+export function parseRequest(line: Uint8Array): Request {
+  const text = decodeUtf8(line);
+  const { id, method, params } = parseJsonObject(text);
+  if (typeof id !== "string" && typeof id !== "number") throw malformed("id: expected a string or a number");
+  if (typeof method !== "string") throw malformed("method: expected a string");
+  const isExact = typeof id === "string" || Number.isSafeInteger(id);
+  return { id: isExact ? id : sourceOfId(text), method, params };
+}
+
+/** The id's own digits, for an id that a double cannot hold. */
+function sourceOfId(text: string): RequestId {
+  const sources = new Map<unknown, string>();
+  const root: unknown = JSON.parse(text, function (this: unknown, key, value, context?: { source: string }) {
+    if (key === "id" && context?.source) sources.set(this, context.source);
+    return value;
+  });
+  return JSON.rawJSON(sources.get(root) ?? "null");
+}
+
+function decodeUtf8(line: Uint8Array): string {
+  try {
+    return decoder.decode(line);
+  } catch {
+    throw malformed("the line is not valid UTF-8");
+  }
+}
+
+function parseJsonObject(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw malformed("the line is not valid JSON");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw malformed("a request is a JSON object");
+  }
+  return value as Record<string, unknown>;
+}
+
+function malformed(message: string): TrlError {
+  return new TrlError("INVALID_PARAMS", message);
+}
+
+export function okReply(id: RequestId, data: unknown): Reply {
+  return { id, ok: true, data };
+}
+
+export function errorReply(id: RequestId, error: TrlError): Reply {
+  const { code, message, data } = error;
+  return { id, ok: false, error: data === undefined ? { code, message } : { code, message, data } };
+}

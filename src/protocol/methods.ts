@@ -1,0 +1,66 @@
+// THE table. Validation, typed handlers, the typed client, `system.describe` and the tests derive from it.
+import * as v from "valibot";
+import * as exec from "./exec.ts";
+import * as session from "./session.ts";
+import * as system from "./system.ts";
+
+export const protocolVersion = 1;
+
+const NoParams = v.object({});
+
+export const methods = {
+  "system.ping": {
+    summary: "Says that the daemon is alive, for how long, and its version.",
+    params: NoParams,
+    result: system.PingResult,
+  },
+  "system.stats": {
+    summary: "Counts of sessions, commands, connections, descriptors and memory.",
+    params: NoParams,
+    result: system.StatsResult,
+  },
+  "system.describe": {
+    summary: "Versions, methods with their JSON Schemas, capabilities and limits.",
+    params: NoParams,
+    result: system.DescribeResult,
+  },
+  "session.create": {
+    summary: "Creates a session: a shell's state that lives across commands.",
+    params: session.CreateParams,
+    result: session.CreateResult,
+  },
+  "session.list": {
+    summary: "Lists the sessions.",
+    params: NoParams,
+    result: session.ListResult,
+  },
+  "session.info": {
+    summary: "One session in detail; names of its variables, never their values.",
+    params: session.InfoParams,
+    result: session.SessionInfo,
+  },
+  "session.destroy": {
+    summary: "Ends a session and everything that it started.",
+    params: session.DestroyParams,
+    result: session.DestroyResult,
+  },
+  "exec.run": {
+    summary: "Runs a command in a session and replies when it has ended.",
+    params: exec.RunParams,
+    result: exec.RunResult,
+  },
+} satisfies Record<string, MethodSpec>;
+
+interface MethodSpec {
+  summary: string;
+  params: v.GenericSchema<Record<string, unknown>, Record<string, unknown>>;
+  result: v.GenericSchema<Record<string, unknown>, Record<string, unknown>>;
+}
+
+export type MethodName = keyof typeof methods;
+export type Params<M extends MethodName> = v.InferOutput<(typeof methods)[M]["params"]>;
+export type Result<M extends MethodName> = v.InferOutput<(typeof methods)[M]["result"]>;
+
+export function isMethodName(name: string): name is MethodName {
+  return Object.hasOwn(methods, name);
+}

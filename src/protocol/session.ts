@@ -1,0 +1,67 @@
+import * as v from "valibot";
+import { EnvOverrides, OsText, Seconds, SessionId, Timestamp } from "./fields.ts";
+
+export const sessionStates = ["creating", "idle", "running", "terminated"] as const;
+export type SessionState = (typeof sessionStates)[number];
+
+export const inheritEnvModes = ["all", "safe", "none"] as const;
+export type InheritEnv = (typeof inheritEnvModes)[number];
+
+export const CreateParams = v.object({
+  shell: v.optional(OsText),
+  env: v.optional(EnvOverrides),
+  working_dir: v.optional(OsText),
+  name: v.optional(v.string()),
+  timeout_s: v.optional(Seconds),
+  stateful: v.optional(v.boolean()),
+  init: v.optional(OsText),
+  inherit_env: v.optional(v.picklist(inheritEnvModes)),
+  idle_timeout_s: v.optional(Seconds),
+  isolation: v.optional(v.record(v.string(), v.unknown())),
+  runtime: v.optional(v.string()),
+});
+export type CreateParams = v.InferOutput<typeof CreateParams>;
+
+const InitOutcome = v.object({ exit_code: v.number(), stdout: v.string(), stderr: v.string() });
+
+export const CreateResult = v.object({
+  session_id: SessionId,
+  shell: v.string(),
+  working_dir: v.string(),
+  state: v.picklist(sessionStates),
+  created_at: Timestamp,
+  name: v.nullable(v.string()),
+  timeout_s: v.number(),
+  stateful: v.boolean(),
+  init: v.optional(InitOutcome),
+});
+export type CreateResult = v.InferOutput<typeof CreateResult>;
+
+export const SessionSummary = v.object({
+  session_id: SessionId,
+  name: v.nullable(v.string()),
+  kind: v.picklist(["exec", "pty"]),
+  shell: v.string(),
+  state: v.picklist(sessionStates),
+  working_dir: v.string(),
+  created_at: Timestamp,
+  last_activity: Timestamp,
+  command_count: v.number(),
+  timeout_s: v.number(),
+  idle_timeout_s: v.number(),
+});
+export type SessionSummary = v.InferOutput<typeof SessionSummary>;
+
+export const SessionInfo = v.object({
+  ...SessionSummary.entries,
+  env_keys: v.array(v.string()),
+  stateful: v.boolean(),
+  running_command: v.nullable(v.object({ command_id: v.string(), started_at: Timestamp })),
+  processes: v.number(),
+});
+export type SessionInfo = v.InferOutput<typeof SessionInfo>;
+
+export const ListResult = v.object({ sessions: v.array(SessionSummary) });
+export const InfoParams = v.object({ session_id: SessionId });
+export const DestroyParams = v.object({ session_id: SessionId, force: v.optional(v.boolean()) });
+export const DestroyResult = v.object({ session_id: SessionId, state: v.literal("terminated") });

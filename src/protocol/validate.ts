@@ -1,0 +1,44 @@
+// Params of a request against the table. Messages name the field and what was expected, never the value:
+// a wrong field may hold a secret.
+import * as v from "valibot";
+import { nearest } from "../util/nearest.ts";
+import { TrlError } from "./errors.ts";
+import { type MethodName, methods, type Params } from "./methods.ts";
+
+export function validateParams<M extends MethodName>(method: M, raw: unknown): Params<M> {
+  const given = withoutNulls(raw ?? {});
+  const schema = methods[method].params;
+  const checked = v.safeParse(schema, given);
+  if (checked.success) return checked.output as Params<M>;
+  const message = describeIssue(checked.issues[0]);
+  throw new TrlError("INVALID_PARAMS", message + misspellingHint(given, Object.keys(schema.entries)));
+}
+
+/** An optional field that is `null` counts as not given; clients in typed languages send it so. */
+function withoutNulls(raw: unknown): Record<string, unknown> {
+  if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
+    throw new TrlError("INVALID_PARAMS", `params: expected an object, got ${typeName(raw)}`);
+  }
+  return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
+}
+
+function describeIssue(issue: v.BaseIssue<unknown>): string {
+  const path = v.getDotPath(issue) ?? "params";
+  if (issue.kind === "validation") return `${path}: expected ${issue.message}`;
+  if (issue.received === "undefined") return `${path}: required, expected ${issue.expected}`;
+  return `${path}: expected ${issue.expected}, got ${typeName(issue.input)}`;
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  return `a ${typeof value}`.replace("a object", "an object");
+}
+
+function misspellingHint(given: Record<string, unknown>, known: string[]): string {
+  for (const name of Object.keys(given)) {
+    const meant = known.includes(name) ? undefined : nearest(name, known);
+    if (meant && !(meant in given)) return ` (is "${name.slice(0, 64)}" meant to be "${meant}"?)`;
+  }
+  return "";
+}

@@ -1,0 +1,56 @@
+// From a line to a reply: parse, validate by the table, call the handler, wrap. The only place that maps errors.
+
+import type { Log } from "../core/log.ts";
+import {
+  errorReply,
+  okReply,
+  parseRequest,
+  type Reply,
+  type RequestId,
+  unknownId,
+} from "../protocol/envelope.ts";
+import { TrlError } from "../protocol/errors.ts";
+import type { Line } from "../protocol/frame.ts";
+import { isMethodName, type MethodName, methods } from "../protocol/methods.ts";
+import { validateParams } from "../protocol/validate.ts";
+import { nearest } from "../util/nearest.ts";
+import type { Handlers } from "./handlers/handlers.ts";
+
+export class Dispatcher {
+  constructor(
+    readonly handlers: Handlers,
+    readonly log: Log,
+  ) {}
+
+  async reply(line: Line): Promise<Reply> {
+    let id: RequestId = unknownId;
+    try {
+      if (line.kind === "too-long")
+        throw new TrlError("REQUEST_TOO_LARGE", "the line is longer than the limit");
+      const request = parseRequest(line.bytes);
+      id = request.id;
+      return okReply(id, await this.#call(request.method, request.params));
+    } catch (error) {
+      return errorReply(id, this.#asTrlError(error));
+    }
+  }
+
+  async #call(method: string, params: unknown): Promise<unknown> {
+    if (!isMethodName(method)) throw unsupportedMethod(method);
+    const handler = this.handlers[method] as (params: unknown) => unknown;
+    return await handler(validateParams<MethodName>(method, params));
+  }
+
+  #asTrlError(error: unknown): TrlError {
+    if (error instanceof TrlError) return error;
+    const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.log.error("internal error", { cause });
+    return new TrlError("INTERNAL_ERROR", "an internal error; the daemon's log has its cause");
+  }
+}
+
+function unsupportedMethod(method: string): TrlError {
+  const meant = nearest(method, Object.keys(methods));
+  const hint = meant ? ` (is it meant to be "${meant}"?)` : "";
+  return new TrlError("INVALID_PARAMS", `unsupported method "${method.slice(0, 64)}"${hint}`);
+}

@@ -1,0 +1,21 @@
+// One handler for each method of the table; the type sees to it that none is missing.
+import type { SessionRegistry } from "../../core/session/registry.ts";
+import type { MethodName, Params, Result } from "../../protocol/methods.ts";
+import type { ServerCounters } from "../counters.ts";
+import { execHandlers } from "./exec.ts";
+import { sessionHandlers } from "./session.ts";
+import { systemHandlers } from "./system.ts";
+
+export type Handlers = { [M in MethodName]: (params: Params<M>) => Result<M> | Promise<Result<M>> };
+
+/** What handlers stand on. */
+export interface HandlerContext {
+  registry: SessionRegistry;
+  counters: ServerCounters;
+  version: string;
+  maxLineBytes: number;
+}
+
+export function createHandlers(context: HandlerContext): Handlers {
+  return { ...systemHandlers(context), ...sessionHandlers(context), ...execHandlers(context) };
+}

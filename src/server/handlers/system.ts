@@ -1,0 +1,67 @@
+import { toJsonSchema } from "@valibot/to-json-schema";
+import { openDescriptors, residentBytes } from "../../core/resources.ts";
+import { errorCodes } from "../../protocol/errors.ts";
+import { methods, protocolVersion } from "../../protocol/methods.ts";
+import type { DescribeResult } from "../../protocol/system.ts";
+import type { HandlerContext, Handlers } from "./handlers.ts";
+
+type SystemHandlers = Pick<Handlers, "system.ping" | "system.stats" | "system.describe">;
+
+export function systemHandlers(context: HandlerContext): SystemHandlers {
+  const { registry, counters, version } = context;
+  const startedAt = performance.now();
+  const uptimeS = () => Math.floor((performance.now() - startedAt) / 1000);
+  return {
+    "system.ping": () => ({ uptime_s: uptimeS(), version }),
+
+    "system.stats": () => ({
+      active_sessions: registry.list().length,
+      total_commands_run: registry.totalCommandsRun,
+      uptime_s: uptimeS(),
+      memory_rss_bytes: residentBytes(),
+      open_fds: openDescriptors(),
+      running_commands: registry.list().filter((session) => session.isRunning).length,
+      leftover_processes: registry.custody.adoptedCount,
+      connections: counters.connections,
+      connections_total: counters.connectionsTotal,
+      bytes_in: counters.bytesIn,
+      bytes_out: counters.bytesOut,
+      pid: process.pid,
+    }),
+
+    "system.describe": () => describe(context),
+  };
+}
+
+function describe({ registry, version, maxLineBytes }: HandlerContext): DescribeResult {
+  const { options, custody } = registry;
+  const schemaOf = (schema: Parameters<typeof toJsonSchema>[0]) =>
+    toJsonSchema(schema, { errorMode: "ignore" });
+  return {
+    protocol_version: protocolVersion,
+    version,
+    platform: { os: process.platform, arch: process.arch, bun: Bun.version },
+    methods: Object.fromEntries(
+      Object.entries(methods).map(([name, { summary, params, result }]) => [
+        name,
+        { summary, params: schemaOf(params), result: schemaOf(result) },
+      ]),
+    ),
+    error_codes: errorCodes,
+    capabilities: {
+      transports: ["unix"],
+      stateful_shells: ["bash", "zsh", "sh", "dash", "ash"],
+      adopts_orphans: custody.adoptsOrphans,
+      inherit_env: ["all", "safe", "none"],
+    },
+    limits: {
+      max_sessions: options.maxSessions,
+      max_line_bytes: maxLineBytes,
+      max_output_bytes: options.maxOutputBytes,
+      default_timeout_s: options.defaultTimeoutS,
+      max_idle_sec: options.maxIdleS,
+      session_ttl_sec: options.sessionTtlS,
+      session_max_commands: options.sessionMaxCommands,
+    },
+  };
+}

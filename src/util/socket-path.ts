@@ -1,0 +1,16 @@
+// Where the daemon's socket is, for the daemon and for those who look for it.
+import { join } from "node:path";
+
+export const defaultSocketPath = "/tmp/trl.sock";
+
+export function resolveSocketPath(given: {
+  socketPath: string | undefined;
+  socketDir: string | undefined;
+}): string {
+  if (given.socketPath) return given.socketPath;
+  return given.socketDir ? join(given.socketDir, "trl.sock") : defaultSocketPath;
+}
+
+/** `trl.sock` -> `trl.pid`: what belongs to a socket lies beside it. */
+export const beside = (socketPath: string, extension: string): string =>
+  socketPath.replace(/\.sock$/, "") + extension;

@@ -1,0 +1,12 @@
+// The program under test is the compiled executable: what people download is what is tested.
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "../..");
+export const binary = join(root, "dist/trl");
+
+if (!existsSync(binary)) throw new Error("dist/trl is missing: run `bun run build` first");
+const builtAt = statSync(binary).mtimeMs;
+for (const file of new Bun.Glob("src/**/*.ts").scanSync(root)) {
+  if (statSync(join(root, file)).mtimeMs > builtAt) throw new Error(`dist/trl is older than ${file}: run \`bun run build\``);
+}

@@ -1,0 +1,140 @@
+// A client that shows the wire as it is: raw bytes out, frames in.
+import type { MethodName, Params, Result } from "../../src/protocol/methods.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: a frame is whatever the daemon sent
+export type Frame = Record<string, any>;
+
+export class Wire implements Disposable {
+  readonly frames: Frame[] = [];
+  readonly rawLines: string[] = [];
+  isClosed = false;
+  #socket!: Bun.Socket;
+  #pending: Uint8Array[] = [];
+  #rest = Buffer.alloc(0);
+  #wake: (() => void)[] = [];
+  #nextId = 1;
+
+  static async connect(path: string): Promise<Wire> {
+    const wire = new Wire();
+    wire.#socket = await Bun.connect({
+      unix: path,
+      allowHalfOpen: true,
+      socket: {
+        data: (_, chunk) => wire.#receive(chunk),
+        drain: () => wire.#flush(),
+        end: () => wire.#closed(),
+        close: () => wire.#closed(),
+        error() {},
+      },
+    });
+    return wire;
+  }
+
+  send(bytes: string | Uint8Array): void {
+    this.#pending.push(typeof bytes === "string" ? Buffer.from(bytes) : bytes);
+    this.#flush();
+  }
+
+  sendFrame(frame: unknown): void {
+    this.send(`${JSON.stringify(frame)}\n`);
+  }
+
+  /** Half-close: no more requests, but replies still come. */
+  endInput(): void {
+    this.#socket.shutdown();
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  /** The first frame for which the test holds, whether it has come already or not. */
+  async frame(matches: (frame: Frame) => boolean, timeoutMs = 20_000): Promise<Frame> {
+    const deadline = performance.now() + timeoutMs;
+    for (let seen = 0; ; ) {
+      for (; seen < this.frames.length; seen++) if (matches(this.frames[seen]!)) return this.frames[seen]!;
+      if (this.isClosed) throw new Error("the daemon closed the connection");
+      const left = deadline - performance.now();
+      if (left <= 0) throw new Error(`no such frame within ${timeoutMs} ms`);
+      await this.#change(left);
+    }
+  }
+
+  async untilClosed(timeoutMs = 10_000): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    while (!this.isClosed) {
+      if (performance.now() > deadline) throw new Error("the connection was not closed");
+      await this.#change(deadline - performance.now());
+    }
+  }
+
+  /** The whole reply frame, error or not. */
+  async request(method: string, params?: unknown): Promise<Frame> {
+    const id = `w${this.#nextId++}`;
+    this.sendFrame({ id, method, params });
+    return await this.frame((frame) => frame["id"] === id, 120_000);
+  }
+
+  /** The data of a reply that must be ok. */
+  async call<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
+    const reply = await this.request(method, params);
+    if (!reply["ok"]) throw new Error(`${method}: ${JSON.stringify(reply["error"])}`);
+    return reply["data"];
+  }
+
+  /** The error of a reply that must not be ok. */
+  async fail(method: string, params?: unknown): Promise<{ code: string; message: string; data?: Frame }> {
+    const reply = await this.request(method, params);
+    if (reply["ok"]) throw new Error(`${method} was expected to fail: ${JSON.stringify(reply["data"])}`);
+    return reply["error"];
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.terminate();
+  }
+
+  #flush(): void {
+    for (let head = this.#pending[0]; head; head = this.#pending[0]) {
+      const written = Math.max(0, this.#socket.write(head));
+      if (written < head.length) {
+        this.#pending[0] = head.subarray(written);
+        return;
+      }
+      this.#pending.shift();
+    }
+  }
+
+  #receive(chunk: Uint8Array): void {
+    this.#rest = Buffer.concat([this.#rest, chunk]);
+    for (let end = this.#rest.indexOf(10); end !== -1; end = this.#rest.indexOf(10)) {
+      const line = this.#rest.subarray(0, end).toString();
+      this.#rest = this.#rest.subarray(end + 1);
+      this.rawLines.push(line);
+      this.frames.push(JSON.parse(line));
+    }
+    this.#notify();
+  }
+
+  #closed(): void {
+    this.isClosed = true;
+    this.#notify();
+  }
+
+  #notify(): void {
+    for (const wake of this.#wake.splice(0)) wake();
+  }
+
+  #change(timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs);
+      this.#wake.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}
