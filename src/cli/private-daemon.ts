@@ -26,10 +26,14 @@ export async function startPrivateDaemon(): Promise<PrivateDaemon> {
     await child.exited;
     rmSync(dir, { recursive: true, force: true });
   };
+  const endWith = async (client: TrlClient) => {
+    client[Symbol.dispose]();
+    await end();
+  };
   const deadline = performance.now() + startPatienceMs;
   while (performance.now() < deadline && child.exitCode === null) {
     const client = await tryConnect(socketPath);
-    if (client) return { client, [Symbol.asyncDispose]: end };
+    if (client) return { client, [Symbol.asyncDispose]: () => endWith(client) };
     await Bun.sleep(2);
   }
   await end();

@@ -34,12 +34,11 @@ export default defineCommand({
     checkFlags(rawArgs, args);
     const command = commandFrom(rawArgs, given._);
     const timeoutS = secondsFrom(given.timeout);
-    const existing = await tryConnect(socketPathFrom(given["socket-path"]));
+    using existing = await tryConnect(socketPathFrom(given["socket-path"]));
     await using own = existing ? undefined : await startPrivateDaemon();
     const client = existing ?? own!.client;
     const result = await runIn(client, given.session, { command, timeoutS, cwd: given.cwd });
     process.exitCode = result.exit_code;
-    existing?.[Symbol.dispose]();
   },
 });
 

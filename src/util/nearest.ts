@@ -6,7 +6,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   let bestDistance = 3;
   for (const candidate of known) {
     const distance = editDistance(plain(word), plain(candidate));
-    if (distance < bestDistance && distance < candidate.length / 2) {
+    if (distance < bestDistance && distance <= candidate.length / 2) {
       best = candidate;
       bestDistance = distance;
     }

@@ -23,7 +23,11 @@ export interface TestDaemon extends AsyncDisposable {
   exited: Promise<number>;
 }
 
-export async function startDaemon({ flags = [], env = {}, program = [binary] }: DaemonSetup = {}): Promise<TestDaemon> {
+export async function startDaemon({
+  flags = [],
+  env = {},
+  program = [binary],
+}: DaemonSetup = {}): Promise<TestDaemon> {
   const dir = tempDir();
   const socketPath = join(dir.path, "trl.sock");
   const child = Bun.spawn([...program, "serve", "--socket-path", socketPath, "--allow-root", ...flags], {

@@ -8,5 +8,6 @@ export const binary = join(root, "dist/trl");
 if (!existsSync(binary)) throw new Error("dist/trl is missing: run `bun run build` first");
 const builtAt = statSync(binary).mtimeMs;
 for (const file of new Bun.Glob("src/**/*.ts").scanSync(root)) {
-  if (statSync(join(root, file)).mtimeMs > builtAt) throw new Error(`dist/trl is older than ${file}: run \`bun run build\``);
+  if (statSync(join(root, file)).mtimeMs > builtAt)
+    throw new Error(`dist/trl is older than ${file}: run \`bun run build\``);
 }

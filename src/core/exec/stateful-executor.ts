@@ -142,8 +142,9 @@ export class StatefulExecutor implements Executor {
   }
 
   #feedSpare(): void {
-    this.#spare?.feedState(this.#state);
     clearTimeout(this.#spareTimer);
+    if (!this.#spare) return;
+    this.#spare.feedState(this.#state);
     this.#spareTimer = setTimeout(() => void this.#dropSpare(), warmShellIdleMs);
   }
 

@@ -86,15 +86,23 @@ export class Custody {
   #ownerOf(entry: ProcessEntry, justEnded: Owner | undefined): Owner | undefined {
     const met = this.#met.get(entry.pid);
     if (met?.entry.startTime === entry.startTime) return met.owner;
+    // A shell that was started ahead got its command's tag later, so that its subshells do not show it.
     const tagged = ownerFromTags(entry.pid);
-    if (tagged) return tagged;
+    if (tagged?.commandId) return tagged;
     for (const related of [entry.sid, entry.pgid]) {
       const owner = this.#roots.get(related) ?? this.#adopted.get(related)?.owner;
       if (owner) return owner;
     }
-    // It cleared its environment and left its group. Only with one candidate is it clear whose it is.
-    const candidates = new Set([...this.#roots.values()].map((owner) => owner.sessionId));
-    return candidates.size <= 1 ? justEnded : undefined;
+    return tagged ?? this.#onlyCandidate(justEnded);
+  }
+
+  /** For one that cleared its environment and left its group: with one command it is clear whose it is. */
+  #onlyCandidate(justEnded: Owner | undefined): Owner | undefined {
+    const candidates = new Map<string, Owner>();
+    for (const owner of [...this.#roots.values(), justEnded]) {
+      if (owner?.commandId) candidates.set(owner.commandId, owner);
+    }
+    return candidates.size === 1 ? [...candidates.values()][0] : undefined;
   }
 
   #membersByDescent(selection: Selection): ProcessEntry[] {

@@ -20,8 +20,10 @@ export class HeadTail {
 
   push(chunk: Uint8Array): void {
     const linear = chunk.subarray(0, Math.max(0, this.maxBytes - this.#total));
-    this.#grow(this.#total + linear.length);
-    this.#buffer.set(linear, this.#total);
+    if (linear.length > 0) {
+      this.#grow(this.#total + linear.length);
+      this.#buffer.set(linear, this.#total);
+    }
     this.#pushToRing(chunk.subarray(linear.length), this.#total + linear.length);
     this.#total += chunk.length;
   }

@@ -80,6 +80,10 @@ if [[ $1 == - || $# == 1 ]]; then builtin trap '${hook}' EXIT; else builtin trap
 }
 `;
 
+/** `builtin exec` would undo it again; in posix mode no function hides `exec`. */
+const redirect: parts.Redirect = (redirections) =>
+  `POSIXLY_CORRECT=\nexec ${redirections}\nunset POSIXLY_CORRECT\n`;
+
 /** Aliases work, as in a terminal, from the user's first line on and not before: the machinery knows none. */
 const aliasesOn = "builtin shopt -s expand_aliases\n";
 
@@ -102,7 +106,7 @@ export const bash: ShellDialect = {
       quote(fromText(`${dir}/${reportFile}`)),
       quote(fromText(`${dir}/${savedEnvFile}`)),
     );
-    return `${boot}${parts.silently(state.script)}. /dev/fd/4\n`;
+    return `${boot}${parts.silently(state.script, redirect)}. /dev/fd/4\n`;
   },
 
   commandScript: (feed, dir) => ({ file: feed.command, script: prologue(feed, dir) }),
@@ -153,11 +157,11 @@ function prologue(feed: CommandFeed, dir: string): ByteString {
   // Only where it is asked for: a syntax error would otherwise end with this status instead of its own.
   const keepsStatus = lastStatus !== 0 && feed.command.includes("$?") && !lateScript.includes("errexit");
   return (
-    `POSIXLY_CORRECT=\n${parts.closeDescriptors(feed)}unset POSIXLY_CORRECT\n` +
+    parts.closeDescriptors(feed, redirect) +
     parts.enterDirectory(feed, dir, "builtin") +
     saveEnv +
     parts.applyEnv(feed, "builtin") +
-    (parts.maySetTraps(feed) ? trapWrapper : "") +
+    (parts.maySetExitTrap(feed) ? trapWrapper : "") +
     lateScript +
     (keepsStatus ? `{ return ${lastStatus}; } 2>/dev/null\n` : "")
   );

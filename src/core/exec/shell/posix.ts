@@ -53,6 +53,8 @@ $1" EXIT; fi
 alias trap=__trl_trap
 `;
 
+const redirect: parts.Redirect = (redirections) => `exec ${redirections}\n`;
+
 export const posix: ShellDialect = {
   commandFile: "",
 
@@ -65,15 +67,15 @@ export const posix: ShellDialect = {
   initialState: (env) => ({ script: parts.exportLines(env), lateScript: "" }),
 
   stateScript: (state, dir) =>
-    `${bootScript(quote(fromText(`${dir}/${reportFile}`)))}${parts.silently(state.script)}`,
+    `${bootScript(quote(fromText(`${dir}/${reportFile}`)))}${parts.silently(state.script, redirect)}`,
 
   commandScript(feed, dir) {
     const { lastStatus, lateScript } = feed.state;
     const script =
-      parts.closeDescriptors(feed) +
+      parts.closeDescriptors(feed, redirect) +
       parts.enterDirectory(feed, dir, "command") +
       parts.applyEnv(feed, "command") +
-      (parts.maySetTraps(feed) ? trapWrapper : "") +
+      (parts.maySetExitTrap(feed) ? trapWrapper : "") +
       `__trl_run=${quote(lateScript + feed.command)}\n`;
     return { script: lastStatus === 0 ? script : `${script}return ${lastStatus}\n` };
   },

@@ -6,13 +6,16 @@ export function exportLines(env: [ByteString, ByteString][]): ByteString {
   return env.map(([name, value]) => `export ${name}=${quote(value)}\n`).join("");
 }
 
+/** How a shell changes its own descriptors, whatever functions the user has defined. */
+export type Redirect = (redirections: string) => ByteString;
+
 /** What a state's script prints is nobody's: some variables are read-only in every shell, `pushd` lists. */
-export const silently = (script: ByteString): ByteString =>
-  `exec 6>&1 7>&2 >/dev/null 2>&1\n${script}\nexec >&6 2>&7 6>&- 7>&-\n`;
+export const silently = (script: ByteString, redirect: Redirect): ByteString =>
+  `exec 6>&1 7>&2 >/dev/null 2>&1\n${script}\n${redirect(">&6 2>&7 6>&- 7>&-")}`;
 
 /** Puts the command's input in place and closes what the machinery used. */
-export const closeDescriptors = (feed: CommandFeed): ByteString =>
-  `exec ${feed.hasStdin ? "0<&5 " : ""}3<&- 4<&- 5<&-\n`;
+export const closeDescriptors = (feed: CommandFeed, redirect: Redirect): ByteString =>
+  redirect(`${feed.hasStdin ? "0<&5 " : ""}3<&- 4<&- 5<&-`);
 
 /** `builtin` is the shell's word for "not the user's function of that name". */
 export function enterDirectory(feed: CommandFeed, dir: string, builtin: string): ByteString {
@@ -32,9 +35,12 @@ export function applyEnv(feed: CommandFeed, builtin: string): ByteString {
   return `${lines.join("")}${builtin} export TRL_COMMAND_ID=${feed.commandId}\n`;
 }
 
+const exitTrap = /\btrap\b[\s\S]*?(?:\bEXIT\b|\s0(?![^\s;&|)}]))/;
+const sourcing = /\bsource\b|(?:^|[\s;&|({])\.\s/;
+
 /** Whether the command could replace the hook on EXIT, through which the state is reported. */
-export function maySetTraps({ command, state }: CommandFeed): boolean {
-  return /\btrap\b|\bsource\b|(?:^|[\s;&|({])\.\s/.test(command) || /\btrap\b/.test(state.script);
+export function maySetExitTrap({ command, state }: CommandFeed): boolean {
+  return exitTrap.test(command) || sourcing.test(command) || exitTrap.test(state.script);
 }
 
 /** The fields of a report, or nothing where it is not whole. */

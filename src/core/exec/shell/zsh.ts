@@ -1,5 +1,5 @@
 // zsh runs the command as a script file, as bash does. The machinery is the startup file .zshenv of a private
-// ZDOTDIR and a function on the exit hook, which an EXIT trap of the user cannot replace.
+// ZDOTDIR, with a hook on EXIT (which `set -e` reaches) and another (which no trap of the user can replace).
 import { type ByteString, fromText, quote } from "./byte-string.ts";
 import {
   type CommandFeed,
@@ -30,13 +30,15 @@ const neverKept = [
 const late = ["errexit", "errreturn", "xtrace", "verbose", "allexport"];
 
 const bootScript = (report: ByteString, savedEnv: ByteString) => `unset ZDOTDIR
+__trl_done=
 __trl_on0=(\${(k)options[(R)on]})
 __trl_report() {
+[[ -z $__trl_done ]] || builtin return 0
+__trl_done=1
 __trl_on=(\${(k)options[(R)on]})
 builtin emulate -L zsh
 builtin setopt extended_glob
 builtin unsetopt xtrace verbose
-builtin unfunction __trl_report __trl_hook
 builtin trap '' XFSZ
 if (( \${+__trl_env} )); then builtin unset \${__trl_env}; builtin source ${savedEnv}; fi
 {
@@ -49,17 +51,22 @@ __trl_names=(\${\${__trl_names:#__trl_*}:#(_|PWD|OLDPWD|signals|zshexit_function
 builtin typeset -p -- $__trl_names
 (( \${+PATH} )) || builtin print unset PATH
 (( \${+HOME} )) || builtin print unset HOME
+builtin printf '\\0'
 (( \${#dirstack} == 0 )) || builtin print -r -- "dirstack=( \${(@qq)dirstack} )"
 builtin printf '\\0'
 builtin alias -L
-builtin functions
+__trl_names=(\${(k)functions:#__trl_*})
+(( \${#__trl_names} == 0 )) || builtin functions $__trl_names
 builtin print -r -- umask $(builtin umask)
 builtin printf '\\0end'
 } >| ${report}
 }
 __trl_hook() { { __trl_report } >/dev/null 2>&1 }
 zshexit_functions=(__trl_hook)
+trap '{ __trl_report } >/dev/null 2>&1' EXIT
 `;
+
+const redirect: parts.Redirect = (redirections) => `builtin exec ${redirections}\n`;
 
 export const zsh: ShellDialect = {
   commandFile,
@@ -77,15 +84,15 @@ export const zsh: ShellDialect = {
       quote(fromText(`${dir}/${reportFile}`)),
       quote(fromText(`${dir}/${savedEnvFile}`)),
     );
-    return `${boot}${parts.silently(state.script)}. /dev/fd/4\n`;
+    return `${boot}${parts.silently(state.script, redirect)}. /dev/fd/4\n`;
   },
 
   commandScript: (feed, dir) => ({ file: feed.command, script: prologue(feed, dir) }),
 
   readReport(report, feed, dir): ReportedState | undefined {
-    const fields = parts.reportFields(report, 7);
+    const fields = parts.reportFields(report, 8);
     if (!fields) return undefined;
-    const [pwd, oldpwd, on0, on, exported, variables, rest] = fields as Fields;
+    const [pwd, oldpwd, on0, on, exported, variables, dirstack, rest] = fields as Fields;
     const options = parts.optionChanges(on0.split(":"), on.split(":"), neverKept);
     const isLate = (name: string) => late.includes(name);
     return {
@@ -99,6 +106,7 @@ export const zsh: ShellDialect = {
         ) +
         list("builtin unsetopt", options.off),
       lateScript:
+        dirstack +
         (on.split(":").includes("aliases") ? "builtin setopt aliases\n" : "") +
         list("builtin setopt", options.on.filter(isLate)),
       exportedNames: exported.split("\n").filter(Boolean).sort(),
@@ -106,7 +114,7 @@ export const zsh: ShellDialect = {
   },
 };
 
-type Fields = [string, string, string, string, string, string, string];
+type Fields = [string, string, string, string, string, string, string, string];
 
 function prologue(feed: CommandFeed, dir: string): ByteString {
   const names = feed.env.map(([name]) => name).join(" ");
@@ -117,13 +125,20 @@ function prologue(feed: CommandFeed, dir: string): ByteString {
   const { lastStatus, lateScript } = feed.state;
   const keepsStatus = lastStatus !== 0 && feed.command.includes("$?") && !lateScript.includes("err");
   return (
-    parts.closeDescriptors(feed) +
-    parts.enterDirectory(feed, dir, "builtin") +
+    parts.closeDescriptors(feed, redirect) +
+    enterDirectory(feed, dir) +
     saveEnv +
     parts.applyEnv(feed, "builtin") +
     lateScript +
     (keepsStatus ? `{ return ${lastStatus} } 2>/dev/null\n` : "")
   );
+}
+
+/** `cd -` goes by where zsh was, not by OLDPWD; -q: no hooks of the user's on the way. */
+function enterDirectory(feed: CommandFeed, dir: string): ByteString {
+  const { previousDir } = feed.state;
+  const before = previousDir === undefined ? "" : `builtin cd -q -- ${quote(previousDir)} 2>/dev/null\n`;
+  return before + parts.enterDirectory(feed, dir, "builtin").replaceAll("builtin cd --", "builtin cd -q --");
 }
 
 const list = (command: string, names: string[]) =>

@@ -1,0 +1,154 @@
+// Who lives and who dies: background processes, escapees, timeouts, destroy, shutdown.
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { newSession } from "../support/session.ts";
+import { isAlive, until } from "../support/wait.ts";
+
+/** Ways out of a process group, each leaving its pid in a file named $F. */
+const escapes = {
+  "in the background": "sleep 1000 & echo $! >$F",
+  nohup: "nohup sleep 1000 >/dev/null 2>&1 & echo $! >$F",
+  setsid: "setsid sh -c 'echo $$ >$F; exec sleep 1000' &",
+  "setsid, twice forked": "(setsid sh -c 'sh -c \"echo \\$\\$ >$F; exec sleep 1000\" &' &)",
+  disowned: "sleep 1000 & echo $! >$F; disown",
+  "deaf to SIGTERM": "sh -c 'trap \"\" TERM HUP; echo $$ >$F; while :; do sleep 1; done' &",
+  "setsid with a clean environment": "env -i setsid sh -c 'echo $$ >'$F'; exec sleep 1000' &",
+  "twice forked with a clean environment, deaf":
+    '(env -i F=$F setsid sh -c \'(trap "" TERM HUP; echo $$ >$F.x; sh -c "echo \\$\\$ >$F; exec sleep 1000") &\' &)',
+};
+
+async function pidIn(file: string): Promise<number> {
+  await until(
+    `a pid in ${file}`,
+    async () => (await Bun.file(file).exists()) && readFileSync(file, "utf8").trim(),
+  );
+  return Number(readFileSync(file, "utf8"));
+}
+
+async function withDaemon(body: (daemon: TestDaemon) => Promise<void>): Promise<void> {
+  await using daemon = await startDaemon();
+  await body(daemon);
+}
+
+describe.each(Object.entries(escapes))("a process left %s", (_, command) => {
+  test("lives on, is named, and dies with its session", () =>
+    withDaemon(async (daemon) => {
+      using wire = await daemon.connect();
+      const session = await newSession(wire);
+      const F = `${daemon.dir}/pid`;
+      const result = await session.run(`${command}\nuntil [ -s $F ]; do sleep 0.01; done`, { env: { F } });
+      const pid = await pidIn(F);
+      expect(isAlive(pid)).toBe(true);
+      expect(result.leftovers.map((left) => left.pid)).toContain(pid);
+      await session.run("true");
+      expect(isAlive(pid)).toBe(true);
+      await wire.call("session.destroy", { session_id: session.id });
+      expect(isAlive(pid)).toBe(false);
+    }));
+
+  test("of a command that is stopped dies with it", () =>
+    withDaemon(async (daemon) => {
+      using wire = await daemon.connect();
+      const session = await newSession(wire);
+      const F = `${daemon.dir}/pid`;
+      await session.run("sleep 1000 & echo $! >$F.earlier", { env: { F } });
+      const error = await wire.fail("exec.run", {
+        session_id: session.id,
+        command: `${command}\nsleep 60`,
+        env: { F },
+        timeout_s: 0.5,
+      });
+      expect(error.code).toBe("COMMAND_TIMEOUT");
+      expect(isAlive(await pidIn(F))).toBe(false);
+      expect(isAlive(await pidIn(`${F}.earlier`))).toBe(true);
+    }));
+});
+
+test("a background process does not hold up the reply, and never gets SIGPIPE", () =>
+  withDaemon(async (daemon) => {
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    const done = `${daemon.dir}/done`;
+    const began = performance.now();
+    const result = await session.run(
+      `(for i in $(seq 50); do echo $i; sleep 0.01; done; touch ${done}) & echo hi`,
+    );
+    expect(performance.now() - began).toBeLessThan(400);
+    expect(result.stdout).toStartWith("hi\n");
+    expect(result.leftovers.length).toBeGreaterThan(0);
+    await until("the background loop to finish", () => Bun.file(done).exists());
+  }));
+
+test("a background process that floods neither blocks nor grows the daemon", () =>
+  withDaemon(async (daemon) => {
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    const done = `${daemon.dir}/done`;
+    await session.run(`(head -c 200000000 /dev/zero; touch ${done}) & sleep 0.05; echo hi`);
+    await until("the flood to be over", () => Bun.file(done).exists(), 30_000);
+    expect(await session.out("echo usable")).toBe("usable");
+  }));
+
+test("destroy with force gives the waiting caller its own reply", () =>
+  withDaemon(async (daemon) => {
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    const running = session.run("echo before; sleep 60");
+    await until("the command to run", async () => {
+      const info = await wire.call("session.info", { session_id: session.id });
+      return info.state === "running";
+    });
+    const refused = await wire.fail("session.destroy", { session_id: session.id });
+    expect(refused.code).toBe("SESSION_BUSY");
+    const busy = await wire.fail("exec.run", { session_id: session.id, command: "true" });
+    expect(busy.code).toBe("SESSION_BUSY");
+    await wire.call("session.destroy", { session_id: session.id, force: true });
+    expect(await running).toMatchObject({ reason: "cancelled", stdout: "before\n", timed_out: false });
+    expect((await wire.fail("session.info", { session_id: session.id })).code).toBe("SESSION_NOT_FOUND");
+  }));
+
+test("SIGTERM with twenty running commands leaves no process, no socket, no file", () =>
+  withDaemon(async (daemon) => {
+    using wire = await daemon.connect();
+    const files: string[] = [];
+    for (let i = 0; i < 20; i++) {
+      const session = await newSession(wire);
+      const F = `${daemon.dir}/pid${i}`;
+      files.push(F, `${F}.escaped`);
+      wire.sendFrame({
+        id: `run${i}`,
+        method: "exec.run",
+        params: {
+          session_id: session.id,
+          env: { F },
+          command:
+            "trap '' TERM; echo $$ >$F; setsid sh -c 'echo $$ >$F.escaped; exec sleep 1000' & sleep 1000",
+        },
+      });
+    }
+    const pids = await Promise.all(files.map(pidIn));
+    const began = performance.now();
+    daemon.kill("SIGTERM");
+    expect(await daemon.exited).toBe(0);
+    expect(performance.now() - began).toBeLessThan(1000);
+    expect(pids.filter(isAlive)).toEqual([]);
+    expect(await Bun.file(daemon.socketPath).exists()).toBe(false);
+    expect(await Bun.file(daemon.socketPath.replace(".sock", ".pid")).exists()).toBe(false);
+    expect([...new Bun.Glob(`trl-${daemon.pid}-*`).scanSync({ cwd: "/dev/shm", onlyFiles: false })]).toEqual(
+      [],
+    );
+    expect(wire.frames.filter((frame) => frame["id"]?.startsWith("run")).length).toBe(20);
+  }));
+
+test("adopted processes that end are reaped", () =>
+  withDaemon(async (daemon) => {
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    await session.run("for i in 1 2 3 4 5; do setsid sleep 0.2 & done");
+    await until("no zombie", () => {
+      const children = Bun.spawnSync(["ps", "-o", "stat=", "--ppid", String(daemon.pid)]).stdout.toString();
+      return !children.includes("Z") && children.trim().split("\n").length === 1;
+    });
+    expect((await wire.call("system.stats", {})).leftover_processes).toBe(0);
+  }));

@@ -1,0 +1,107 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { HeadTail } from "../../../../src/core/process/head-tail.ts";
+
+function gather(maxBytes: number, chunks: Uint8Array[]): HeadTail {
+  const output = new HeadTail(maxBytes);
+  for (const chunk of chunks) output.push(chunk);
+  return output;
+}
+
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+const chunks = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 30 });
+const maxBytes = fc.integer({ min: 0, max: 64 });
+
+test("head and tail are those of the whole output, byte for byte", () => {
+  fc.assert(
+    fc.property(chunks, maxBytes, (pieces, max) => {
+      const whole = Buffer.concat(pieces);
+      const output = gather(max, pieces);
+      const { head, tail, omittedBytes } = output.parts(false);
+      expect(output.totalBytes).toBe(whole.length);
+      expect(output.isTruncated).toBe(whole.length > max);
+      expect(head.length + tail.length).toBe(Math.min(whole.length, max));
+      expect(omittedBytes).toBe(whole.length - head.length - tail.length);
+      expect(Buffer.from(head)).toEqual(whole.subarray(0, head.length));
+      expect(Buffer.from(tail)).toEqual(whole.subarray(whole.length - tail.length));
+      if (output.isTruncated) expect(head.length - tail.length).toBeWithin(0, 2);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("on characters, neither part ends inside of one, and no more than a cut one is lost", () => {
+  const text = fc.string({ unit: "binary", maxLength: 80 });
+  fc.assert(
+    fc.property(text, fc.integer({ min: 1, max: 9 }), maxBytes, (given, step, max) => {
+      const whole = Buffer.from(given);
+      const pieces: Uint8Array[] = [];
+      for (let at = 0; at < whole.length; at += step) pieces.push(whole.subarray(at, at + step));
+      const { head, tail, omittedBytes } = gather(max, pieces).parts(true);
+      const kept = strict.decode(head) + strict.decode(tail); // throws on half a character
+      expect(omittedBytes).toBe(whole.length - Buffer.byteLength(kept));
+      expect(Buffer.from(head)).toEqual(whole.subarray(0, head.length));
+      expect(Buffer.from(tail)).toEqual(whole.subarray(whole.length - tail.length));
+      expect(head.length + tail.length).toBeGreaterThanOrEqual(Math.min(whole.length, max) - 6);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("bytes that are no text are kept, but for what could be a cut character", () => {
+  fc.assert(
+    fc.property(chunks, maxBytes, (pieces, max) => {
+      const exact = gather(max, pieces).parts(false);
+      const { head, tail } = gather(max, pieces).parts(true);
+      expect(exact.head.length - head.length).toBeWithin(0, 4);
+      expect(exact.tail.length - tail.length).toBeWithin(0, 4);
+    }),
+  );
+});
+
+test("what fits is whole, even when it ends inside a character", () => {
+  const half = Buffer.from("é").subarray(0, 1);
+  expect(gather(1, [half]).parts(true)).toEqual({ head: half, tail: new Uint8Array(0), omittedBytes: 0 });
+});
+
+test("with no budget only the count is kept", () => {
+  const output = gather(0, [Buffer.from("abc"), Buffer.from("d")]);
+  expect(output.isTruncated).toBeTrue();
+  expect(output.parts(true)).toMatchObject({ omittedBytes: 4 });
+  expect(output.parts(true).head.length + output.parts(true).tail.length).toBe(0);
+  expect(gather(0, []).isTruncated).toBeFalse();
+});
+
+test("a budget of one byte keeps the first", () => {
+  const { head, tail, omittedBytes } = gather(1, [Buffer.from("abc")]).parts(true);
+  expect([Buffer.from(head).toString(), tail.length, omittedBytes]).toEqual(["a", 0, 2]);
+  expect(gather(1, [Buffer.from("é")]).parts(true)).toMatchObject({ omittedBytes: 2 });
+});
+
+test("a chunk that goes around the tail many times leaves its end", () => {
+  const { head, tail } = gather(8, [Buffer.from("0123456789".repeat(100)), Buffer.from("xy")]).parts(false);
+  expect(Buffer.from(head).toString()).toBe("0123");
+  expect(Buffer.from(tail).toString()).toBe("89xy");
+});
+
+test("the sink may use its chunk again", () => {
+  const chunk = Buffer.from("abcd");
+  const output = gather(8, [chunk]);
+  chunk.fill("x");
+  expect(Buffer.from(output.parts(false).head).toString()).toBe("abcd");
+});
+
+test("memory follows what is printed, up to the budget", () => {
+  const buffersNow = () => {
+    Bun.gc(true);
+    return process.memoryUsage().arrayBuffers;
+  };
+  const chunk = new Uint8Array(64 * 1024);
+  const before = buffersNow();
+  const quiet = Array.from({ length: 64 }, () => gather(64 * 1024 * 1024, [chunk.subarray(0, 10)]));
+  const loud = gather(1024 * 1024, Array<Uint8Array>(1024).fill(chunk));
+  expect(buffersNow() - before).toBeLessThan(4 * 1024 * 1024);
+  expect(loud.totalBytes).toBe(64 * 1024 * 1024);
+  expect(quiet.length).toBe(64);
+});

@@ -1,0 +1,41 @@
+// The table is the contract: what is in it is handled, and is tried over the real socket.
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { toJsonSchema } from "@valibot/to-json-schema";
+import type { SessionRegistry } from "../../../src/core/session/registry.ts";
+import { isMethodName, methods } from "../../../src/protocol/methods.ts";
+import { newCounters } from "../../../src/server/counters.ts";
+import { createHandlers } from "../../../src/server/handlers/handlers.ts";
+
+const names = Object.keys(methods);
+const integrationDir = join(import.meta.dir, "../../integration");
+
+test("every method has a handler, and every handler a method", () => {
+  const registry = {} as SessionRegistry; // nothing is called
+  const handlers = createHandlers({ registry, counters: newCounters(), version: "0", maxLineBytes: 1 });
+  expect(Object.keys(handlers).sort()).toEqual([...names].sort());
+});
+
+describe("every method is tried over the real socket:", () => {
+  const files = [...new Bun.Glob("**/*.test.ts").scanSync(integrationDir)];
+  const text = files.map((file) => readFileSync(join(integrationDir, file), "utf8")).join("\n");
+  for (const name of names) test(name, () => expect(text.includes(name)).toBeTrue());
+});
+
+describe("every method can be described:", () => {
+  for (const [name, { summary, params, result }] of Object.entries(methods)) {
+    test(name, () => {
+      expect(summary).toMatch(/^[A-Z].*\.$/);
+      expect(toJsonSchema(params, { errorMode: "ignore" }).type).toBe("object");
+      expect(toJsonSchema(result, { errorMode: "ignore" }).type).toBe("object");
+    });
+  }
+});
+
+test("only what is in the table is a method", () => {
+  expect(isMethodName("system.ping")).toBeTrue();
+  for (const name of ["", "ping", "System.Ping", "toString", "__proto__", "constructor"]) {
+    expect(isMethodName(name)).toBeFalse();
+  }
+});

@@ -1,0 +1,126 @@
+import { describe, expect, test } from "bun:test";
+import { TrlError } from "../../../src/protocol/errors.ts";
+import type { MethodName } from "../../../src/protocol/methods.ts";
+import { validateParams } from "../../../src/protocol/validate.ts";
+
+const secret = "hunter2";
+const run = { session_id: "s-00000000", command: "true" };
+
+function complaint(method: MethodName, params: unknown): string {
+  try {
+    validateParams(method, params);
+  } catch (error) {
+    if (error instanceof TrlError && error.code === "INVALID_PARAMS") return error.message;
+    throw error;
+  }
+  throw new Error("the params were accepted");
+}
+
+describe("a message names the field and what was expected:", () => {
+  const cases: [params: object, message: string][] = [
+    [{ ...run, command: 7 }, "command: expected string, got a number"],
+    [{ ...run, command: [secret] }, "command: expected string, got an array"],
+    [{ ...run, command: { secret } }, "command: expected string, got an object"],
+    [{ ...run, command: `a\0${secret}` }, "command: expected text without NUL bytes"],
+    [{ ...run, timeout_s: secret }, "timeout_s: expected number, got a string"],
+    [{ ...run, timeout_s: -1 }, "timeout_s: expected a number of seconds >= 0"],
+    [{ ...run, check: secret }, "check: expected boolean, got a string"],
+    [{ ...run, encoding: secret }, 'encoding: expected ("utf8" | "base64"), got a string'],
+    [{ ...run, max_output_bytes: 1.5 }, "max_output_bytes: expected a whole number of bytes"],
+    [{ ...run, max_output_bytes: -1 }, "max_output_bytes: expected a number >= 0"],
+    [{ ...run, max_output_bytes: 2 ** 40 }, "max_output_bytes: expected at most 268435456 bytes"],
+    [{ ...run, env: { A: 1 } }, "env.A: expected string, got a number"],
+    [{ ...run, env: secret }, "env: expected Object, got a string"],
+  ];
+  for (const [params, message] of cases) {
+    test(message, () => {
+      const told = complaint("exec.run", params);
+      expect(told).toBe(message);
+      expect(told).not.toContain(secret);
+    });
+  }
+
+  test("params that are no object", () => {
+    for (const params of [[secret], secret, 7, true]) {
+      const told = complaint("session.create", params);
+      expect(told).toMatch(/^params: expected an object, got (an array|a string|a number|a boolean)$/);
+    }
+  });
+
+  test("a field that is missing", () => {
+    expect(complaint("exec.run", { command: secret })).toStartWith("session_id: required");
+  });
+
+  test.failing("a field that is missing, with the type that it should have", () => {
+    expect(complaint("exec.run", { command: secret })).toBe("session_id: required, expected string");
+  });
+
+  test.failing("but never a value that was put into the name of a variable", () => {
+    expect(complaint("exec.run", { ...run, env: { [`API_KEY=${secret}`]: "x" } })).not.toContain(secret);
+  });
+});
+
+describe("a misspelt name", () => {
+  test("is worth a hint", () => {
+    expect(complaint("exec.run", { session_id: "s-00000000", comand: secret })).toEndWith(
+      '(is "comand" meant to be "command"?)',
+    );
+    expect(complaint("exec.run", { sessionId: "s-00000000", command: secret })).toEndWith(
+      '(is "sessionId" meant to be "session_id"?)',
+    );
+  });
+
+  test("gives no hint where the right one is there, too", () => {
+    expect(complaint("exec.run", { ...run, comand: "x", timeout_s: secret })).toBe(
+      "timeout_s: expected number, got a string",
+    );
+  });
+
+  test("that is nothing alike gives none", () => {
+    expect(complaint("exec.run", { session_id: "s-00000000", unrelated: secret })).not.toContain("meant");
+  });
+});
+
+describe("null", () => {
+  test("is the same as not given", () => {
+    const params = { ...run, timeout_s: null, env: null, check: null, encoding: null };
+    expect(validateParams("exec.run", params)).toEqual(run);
+    expect(complaint("exec.run", { ...run, command: null })).toStartWith("command: required");
+  });
+
+  test("or missing params are no params", () => {
+    for (const params of [null, undefined, {}]) expect(validateParams("system.ping", params)).toEqual({});
+  });
+
+  test("unsets a variable, which is something else", () => {
+    expect(validateParams("exec.run", { ...run, env: { A: null } })).toEqual({ ...run, env: { A: null } });
+  });
+});
+
+test("seconds may be fractional and however large", () => {
+  for (const timeout_s of [0, 0.001, 60, 2 ** 31, 1e15, 1e308]) {
+    expect(validateParams("exec.run", { ...run, timeout_s }).timeout_s).toBe(timeout_s);
+  }
+});
+
+test("unknown fields are ignored", () => {
+  const params = JSON.parse(
+    '{"session_id":"s-00000000","command":"true","later":1,"__proto__":{"check":true}}',
+  );
+  expect(validateParams("exec.run", params)).toEqual(run);
+});
+
+test("names that no variable can have are refused", () => {
+  for (const name of ["", "A=B", "A\0"]) {
+    expect(complaint("exec.run", { ...run, env: { [name]: "x" } })).toContain("expected a variable name");
+  }
+});
+
+test.failing("names that mean something to JavaScript are variables like others", () => {
+  const env = { constructor: "a", prototype: "b" };
+  expect(validateParams("exec.run", { ...run, env }).env).toEqual({ ...env });
+});
+
+test.failing("a list is no environment", () => {
+  expect(complaint("exec.run", { ...run, env: ["a"] })).toStartWith("env: expected");
+});
