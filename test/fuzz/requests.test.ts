@@ -201,6 +201,10 @@ const anyValues = [
   '{"name with spaces":"x","É":"é"}',
 ];
 
+const anyMethods = ["system.ping", "x", "", "toString", "constructor", "__proto__", "\ud800"]
+  .map((name) => JSON.stringify(name))
+  .concat(anyValues);
+
 const oddTexts = [
   "",
   "x",
@@ -262,11 +266,7 @@ const lineMakers: [weight: number, make: LineMaker][] = [
   [2, (random) => random.bytes(random.below(200))],
   [1, (random) => random.pick(templates).slice(0, random.below(80))],
   [1, (random) => random.pick(["", " ", "\t \r", "\r", "null", "[]", "{}", "0", '""', "\ufeff{}", "\u2028"])],
-  [
-    1,
-    (random) =>
-      `{"id":${random.pick(anyValues)},"method":${random.pick(['"system.ping"', '"x"', ...anyValues])}}`,
-  ],
+  [1, (random) => `{"id":${random.pick(['"m"', ...anyValues])},"method":${random.pick(anyMethods)}}`],
   [1, (random) => `${random.pick(["[", '{"a":', "{"])}`.repeat(random.below(3000))],
   [0.3, (random) => "x".repeat(maxLineBytes - 2 + random.below(5)) + random.pick(["", "\r"])],
   [0.3, (random) => random.bytes(maxLineBytes + random.below(maxLineBytes))],

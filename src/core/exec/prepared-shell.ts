@@ -5,21 +5,20 @@ import type { Custody } from "../process/custody.ts";
 import { writeAndClose } from "../process/pipe-writer.ts";
 import { sendSignal } from "../process/process-table.ts";
 import { type SpawnedProcess, spawnProcess } from "../process/spawn.ts";
-import { type ByteString, byteStringOf, bytesOf } from "./shell/byte-string.ts";
+import { type ByteString, byteStringOf, bytesOf, fromText, quote } from "./shell/byte-string.ts";
 import {
   type CommandFeed,
-  goneDir,
   type ReportedState,
-  reportFile,
   type ShellDialect,
   type ShellState,
+  shellFiles,
 } from "./shell/dialect.ts";
 
 export interface ShellSpec {
   sessionId: string;
   shell: string;
   dialect: ShellDialect;
-  /** Variables that only a process start can hand over: tags, and names that are no identifiers. */
+  /** The session's own environment: every shell is started with it. */
   launchEnv: Record<string, string>;
 }
 
@@ -50,33 +49,22 @@ export class PreparedShell {
     });
   }
 
-  #spawn(): SpawnedProcess {
-    const { dialect, shell, launchEnv } = this.spec;
-    if (dialect.commandFile) this.#writeFile(dialect.commandFile, "");
-    this.#writeFile(reportFile, "");
-    const { argv, env, workingDir } = dialect.launch(shell, this.dir);
-    return spawnProcess({
-      argv,
-      env: { ...launchEnv, ...env },
-      workingDir,
-      extraInputs: 3,
-      openStdin: false,
-    });
-  }
-
   feedState(state: ShellState): void {
     if (this.#stateFd === undefined) return;
-    writeAndClose(this.#stateFd, bytesOf(this.spec.dialect.stateScript(state, this.dir)));
+    this.#writeFile(shellFiles.restore, state.script);
+    this.#say(this.#stateFd, shellFiles.restore);
     this.#stateFd = undefined;
   }
 
   /** Lets the command run; returns the descriptor of its input where it has one, for the caller to close. */
   feedCommand(feed: CommandFeed): number | undefined {
-    this.custody.addRoot(this.process.pid, { sessionId: this.spec.sessionId, commandId: feed.commandId });
-    if (feed.isGone) mkdirSync(`${this.dir}/${goneDir}`);
-    const { script, file } = this.spec.dialect.commandScript(feed, this.dir);
-    if (file !== undefined) this.#writeFile(this.spec.dialect.commandFile, file);
-    writeAndClose(this.#commandFd!, bytesOf(script));
+    const { dialect, sessionId } = this.spec;
+    this.custody.addRoot(this.process.pid, { sessionId, commandId: feed.commandId });
+    if (feed.isGone) mkdirSync(`${this.dir}/${shellFiles.gone}`);
+    const { prologue, file } = dialect.commandScript(feed, this.dir);
+    if (file !== undefined) this.#writeFile(dialect.commandFile, file);
+    this.#writeFile(shellFiles.prologue, prologue);
+    this.#say(this.#commandFd!, shellFiles.prologue);
     this.#commandFd = undefined;
     const stdinFd = this.#stdinFd!;
     this.#stdinFd = undefined;
@@ -87,9 +75,11 @@ export class PreparedShell {
 
   /** After the shell has ended. Undefined where it could not report. */
   readReport(feed: CommandFeed): ReportedState | undefined {
-    const path = `${this.dir}/${reportFile}`;
-    if (statSync(path).size > shellStateMaxBytes) return undefined;
-    return this.spec.dialect.readReport(byteStringOf(readFileSync(path)), feed, this.dir);
+    const path = `${this.dir}/${shellFiles.report}`;
+    const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    if (size === 0 || size > shellStateMaxBytes) return undefined;
+    const { dialect, launchEnv } = this.spec;
+    return dialect.readReport(byteStringOf(readFileSync(path)), { feed, dir: this.dir, launchEnv });
   }
 
   /** Gives back the directory. */
@@ -109,7 +99,24 @@ export class PreparedShell {
     this.removeFiles();
   }
 
-  /** Written in place: zsh has it open already. */
+  #spawn(): SpawnedProcess {
+    const { dialect, shell, launchEnv } = this.spec;
+    this.#writeFile(dialect.bootFile, dialect.bootScript(this.dir));
+    const { argv, env } = dialect.launch(shell, this.dir);
+    return spawnProcess({
+      argv,
+      env: { ...launchEnv, ...env },
+      workingDir: "/",
+      extraInputs: 3,
+      openStdin: false,
+    });
+  }
+
+  /** What waits on the pipe reads the file. */
+  #say(fd: number, file: string): void {
+    writeAndClose(fd, bytesOf(`. ${quote(fromText(`${this.dir}/${file}`))}\n`));
+  }
+
   #writeFile(name: string, text: ByteString): void {
     writeFileSync(`${this.dir}/${name}`, bytesOf(text), { mode: 0o600 });
   }

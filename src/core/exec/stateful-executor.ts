@@ -36,21 +36,14 @@ export class StatefulExecutor implements Executor {
 
   constructor(spec: StatefulSpec) {
     this.#spec = spec;
-    const env = { ...spec.env, ...spec.tags };
-    const shellEnv = Object.entries(env).filter(([name]) => isShellName(name));
-    const oddNames = Object.entries(env).filter(([name]) => !isShellName(name));
     const { sessionId, shell, dialect } = spec;
-    this.#shellSpec = {
-      sessionId,
-      shell,
-      dialect,
-      launchEnv: { ...Object.fromEntries(oddNames), ...spec.tags },
-    };
+    const { launchEnv, ...initial } = dialect.initialState({ ...spec.env, ...spec.tags });
+    this.#shellSpec = { sessionId, shell, dialect, launchEnv };
     this.#state = {
-      ...dialect.initialState(shellEnv.map(([name, value]) => [name, fromText(value)])),
+      ...initial,
       workingDir: fromText(spec.workingDir),
       previousDir: undefined,
-      exportedNames: shellEnv.map(([name]) => name),
+      exportedNames: Object.keys(launchEnv),
       lastStatus: 0,
     };
     this.#prepareSpare();

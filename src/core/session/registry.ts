@@ -1,9 +1,7 @@
 // All sessions: ids, limits, cleanup of the idle and the old. Also owns every process that they start.
-import { writeFileSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams, CreateResult } from "../../protocol/session.ts";
 import { newId } from "../../util/ids.ts";
-import { zshStartupFile } from "../exec/shell/zsh.ts";
 import { cleanupIntervalMs, destroyGraceMs } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
@@ -25,7 +23,6 @@ export class SessionRegistry {
     readonly options: CoreOptions,
     readonly log: Log,
   ) {
-    writeFileSync(`${options.runDir}/${zshStartupFile.name}`, zshStartupFile.text);
     this.#cleanup = setInterval(() => this.#housekeeping(), cleanupIntervalMs);
   }
 

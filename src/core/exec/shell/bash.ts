@@ -2,20 +2,16 @@
 // a script (an `eval` would show as "++" and fire ERR twice). The machinery is the startup file (BASH_ENV),
 // which is over before the script begins, and a hook on EXIT. It leans on `builtin`, `[[` and, where it must,
 // on posix mode, in which special builtins win over functions: the user may have defined any name.
-import { type ByteString, fromText, quote } from "./byte-string.ts";
-import {
-  type CommandFeed,
-  type ReportedState,
-  reportFile,
-  type ShellDialect,
-  savedEnvFile,
-} from "./dialect.ts";
+import { isInherited, parseRecords } from "./bash-records.ts";
+import { type ByteString, fromText } from "./byte-string.ts";
+import type { CommandFeed, ReportContext, ReportedState, ShellDialect } from "./dialect.ts";
 import * as parts from "./script-parts.ts";
 
+const bootFile = "boot";
 const commandFile = "bash"; // messages begin with the script's name: ".../bash: line 1: ..."
 
 /** Every bash sets these itself; where the state does not mention one, the user has unset it. */
-const bornWithShell = "PATH HOSTNAME HOSTTYPE IFS MACHTYPE OPTERR OSTYPE PS4 SHELL TERM SHLVL";
+const bornWithShell = "PATH HOSTNAME HOSTTYPE IFS MACHTYPE OPTERR OSTYPE PS4 SHELL TERM SHLVL".split(" ");
 
 /** They compute their value: restoring one would freeze or seed it. Unset, they are not reported. */
 const computed =
@@ -31,7 +27,11 @@ const late = ["errexit", "xtrace", "verbose", "posix", "allexport"];
 /** It hides what a DEBUG trap or `set -x` of the user would print about it. */
 const hook = '{ __trl_report $? "$@"; } >/dev/null 2>&1';
 
-const bootScript = (report: ByteString, savedEnv: ByteString) => `unset BASH_ENV
+/** `builtin exec` would undo it again; in posix mode no function hides `exec`. */
+const redirect: parts.Redirect = (redirections) =>
+  `POSIXLY_CORRECT=\nexec ${redirections}\nunset POSIXLY_CORRECT\n`;
+
+const bootScript = (dir: string): ByteString => `unset BASH_ENV
 __trl_shopt0=\${BASHOPTS-}
 __trl_report() {
 __trl_set=$SHELLOPTS __trl_shopt=\${BASHOPTS-}
@@ -47,7 +47,7 @@ builtin trap - DEBUG ERR RETURN
 builtin pwd
 builtin printf '\\0%s\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "$__trl_set" "$__trl_shopt0" "$__trl_shopt"
 [[ -n $__trl_shopt ]] || builtin shopt -p
-if [[ -n \${__trl_env+x} ]]; then builtin unset -v "\${__trl_env[@]}"; builtin . ${savedEnv}; fi
+if [[ -n \${__trl_env+x} ]]; then builtin unset -v "\${__trl_env[@]}"; builtin . ${parts.fileWord(dir, "savedEnv")}; fi
 __trl_stack=("\${DIRSTACK[@]}")
 builtin unset -v __trl_set __trl_shopt __trl_shopt0 __trl_env __trl_wraps_trap ${computed}
 builtin printf '\\0'
@@ -62,12 +62,12 @@ for ((__trl_i = \${#__trl_stack[@]} - 1; __trl_i > 0; __trl_i--)); do
 builtin printf 'builtin pushd -n -- %q\\n' "\${__trl_stack[__trl_i]}"
 done
 builtin printf '\\0end'
-} >|${report}
+} >|${parts.fileWord(dir, "report")}
 __trl_report() { builtin return $1; }
 builtin return $1
 }
 trap '${hook}' EXIT
-`;
+${parts.awaitBoth(redirect)}`;
 
 /** With an EXIT trap of the user the hook goes first: an `exit` in the user's handler would end all. */
 const trapWrapper = `__trl_wraps_trap=1
@@ -80,76 +80,77 @@ if [[ $1 == - || $# == 1 ]]; then builtin trap '${hook}' EXIT; else builtin trap
 }
 `;
 
-/** `builtin exec` would undo it again; in posix mode no function hides `exec`. */
-const redirect: parts.Redirect = (redirections) =>
-  `POSIXLY_CORRECT=\nexec ${redirections}\nunset POSIXLY_CORRECT\n`;
-
 /** Aliases work, as in a terminal, from the user's first line on and not before: the machinery knows none. */
 const aliasesOn = "builtin shopt -s expand_aliases\n";
 
 export const bash: ShellDialect = {
   commandFile,
+  bootFile,
 
   launch: (shell, dir) => ({
     argv: [shell, `${dir}/${commandFile}`],
-    env: { BASH_ENV: "/dev/fd/3" },
-    workingDir: "/",
+    env: { BASH_ENV: `${dir}/${bootFile}` },
   }),
 
-  initialState: (env) => ({
-    script: parts.exportLines(env.filter(([name]) => name !== "SHELLOPTS" && name !== "BASHOPTS")),
-    lateScript: aliasesOn,
-  }),
-
-  stateScript(state, dir) {
-    const boot = bootScript(
-      quote(fromText(`${dir}/${reportFile}`)),
-      quote(fromText(`${dir}/${savedEnvFile}`)),
-    );
-    return `${boot}${parts.silently(state.script, redirect)}. /dev/fd/4\n`;
+  initialState(env) {
+    const launchEnv = Object.fromEntries(Object.entries(env).filter(([name]) => !notInherited.test(name)));
+    const functions = Object.entries(env).flatMap(([name, value]) => {
+      const [, functionName] = /^BASH_FUNC_(.*)%%$/.exec(name) ?? [];
+      return functionName ? [`${functionName} ${fromText(value)}\nexport -f ${functionName}\n`] : [];
+    });
+    const startup = env["BASH_ENV"] === undefined ? "" : parts.exportLine("BASH_ENV", env["BASH_ENV"]);
+    return { launchEnv, script: startup + functions.join(""), lateScript: aliasesOn };
   },
 
-  commandScript: (feed, dir) => ({ file: feed.command, script: prologue(feed, dir) }),
+  bootScript,
+  commandScript: (feed, dir) => ({ file: feed.command, prologue: prologue(feed, dir) }),
 
-  readReport(report, feed, dir): ReportedState | undefined {
+  readReport(report, context): ReportedState | undefined {
     const fields = parts.reportFields(report, 8);
     if (!fields) return undefined;
     const [pwd, oldpwd, set, shopt0, shopt, shoptLines, variables, rest] = fields as Fields;
     const shopts = parts.optionChanges(shopt0.split(":"), shopt.split(":"), ["expand_aliases"]);
     const options = parts.optionChanges(defaultOptions, set.split(":"), neverKept);
-    const isLate = (name: string) => late.includes(name);
+    const [lateOn, on] = partition(options.on, (name) => late.includes(name));
+    const hasAliases = /(?:^|:)expand_aliases(?:$|:)|^shopt -s expand_aliases$/m.test(shopt || shoptLines);
+    const { lines, exportedNames } = readVariables(variables, context);
     return {
-      workingDir: parts.directoryAfter(pwd, feed, dir),
+      workingDir: parts.directoryAfter(pwd, context),
       previousDir: oldpwd === "" ? undefined : oldpwd,
       script:
-        shoptLines +
-        list("shopt -s", shopts.on) +
-        list("shopt -u", shopts.off) +
-        `shopt -u expand_aliases\nunset -v ${bornWithShell}\n${variables}\n${rest}\n` +
-        list(
-          "builtin set",
-          setFlags(
-            "-o",
-            options.on.filter((name) => !isLate(name)),
-          ),
-        ) +
-        list("builtin set", setFlags("+o", options.off)),
-      lateScript:
-        (/(?:^|:)expand_aliases(?:$|:)|^shopt -s expand_aliases$/m.test(shopt || shoptLines)
-          ? aliasesOn
-          : "") + list("builtin set", setFlags("-o", options.on.filter(isLate))),
-      exportedNames: [...variables.matchAll(/^declare -[a-zA-Z]*x[a-zA-Z]* (\w+)/gm)].map(
-        (match) => match[1]!,
-      ),
+        `${shoptLines}${list("shopt -s", shopts.on)}${list("shopt -u", shopts.off)}shopt -u expand_aliases\n` +
+        `${lines}${rest}\n${list("builtin set", flags("-o", on))}${list("builtin set", flags("+o", options.off))}`,
+      lateScript: (hasAliases ? aliasesOn : "") + list("builtin set", flags("-o", lateOn)),
+      exportedNames,
     };
   },
 };
+
+/** What must not reach the next shell through its environment: it is restored, or would change how bash starts. */
+const notInherited = /^(?:BASH_ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|POSIXLY_CORRECT)$/;
+/** Every bash has its own. */
+const constant = /^(?:BASH|BASHOPTS|BASH_VERSINFO|BASH_VERSION|EUID|PPID|SHELLOPTS|UID|PWD|OLDPWD)$/;
+
+function readVariables(variables: ByteString, { launchEnv }: ReportContext) {
+  const records = parseRecords(variables);
+  if (!records) {
+    const exported = variables.matchAll(/^declare -[a-zA-Z]*x[a-zA-Z]* (\w+)/gm);
+    return { lines: `${variables}\n`, exportedNames: [...exported].map((match) => match[1]!) };
+  }
+  const names = new Set(records.map(({ name }) => name));
+  const born = bornWithShell.filter((name) => !names.has(name));
+  const told = records.filter((record) => !constant.test(record.name) && !isInherited(record, launchEnv));
+  return {
+    lines: parts.unsetLines(launchEnv, names) + list("unset", born) + told.map(({ text }) => text).join(""),
+    exportedNames: records.filter(({ flags }) => flags.includes("x")).map(({ name }) => name),
+  };
+}
 
 type Fields = [string, string, string, string, string, string, string, string];
 
 function prologue(feed: CommandFeed, dir: string): ByteString {
   const names = feed.env.map(([name]) => name).join(" ");
-  const savedEnv = quote(fromText(`${dir}/${savedEnvFile}`));
+  const savedEnv = parts.fileWord(dir, "savedEnv");
   const saveEnv = names
     ? `__trl_env=(${names})\nbuiltin declare -p ${names} >|${savedEnv} 2>/dev/null\n`
     : "";
@@ -169,4 +170,8 @@ function prologue(feed: CommandFeed, dir: string): ByteString {
 
 const list = (command: string, names: string[]) =>
   names.length > 0 ? `${command} ${names.join(" ")}\n` : "";
-const setFlags = (flag: "-o" | "+o", names: string[]) => names.map((name) => `${flag} ${name}`);
+const flags = (flag: "-o" | "+o", names: string[]) => names.map((name) => `${flag} ${name}`);
+
+function partition<T>(all: T[], test: (item: T) => boolean): [T[], T[]] {
+  return [all.filter(test), all.filter((item) => !test(item))];
+}

@@ -1,7 +1,7 @@
 // How a kind of shell is started ahead, given its state and its command, and read back. A shell that waits
-// reads its state from descriptor 3 and its command from descriptor 4; 5 is the command's input. All three
-// are closed before the user's first word runs. At its end it writes its state to a file in its private
-// directory, through a descriptor that is open for that moment only.
+// hears on descriptor 3 that its state is there, on 4 that its command is; 5 is the command's input. All three
+// are closed before the user's first word runs. State, command and, at the end, the report are files in the
+// shell's private directory, each open for a moment only.
 import type { ByteString } from "./byte-string.ts";
 
 /** What a session carries from one command to the next. */
@@ -18,8 +18,13 @@ export interface ShellState {
 
 export interface Launch {
   argv: string[];
+  /** On top of the session's own environment, with which every shell is started. */
   env: Record<string, string>;
-  workingDir: string;
+}
+
+/** What a session's first shell is started with, and told. */
+export interface InitialState extends Pick<ShellState, "script" | "lateScript"> {
+  launchEnv: Record<string, string>;
 }
 
 export interface CommandFeed {
@@ -35,9 +40,8 @@ export interface CommandFeed {
 }
 
 export interface CommandScript {
-  /** What goes to descriptor 4. */
-  script: ByteString;
-  /** Text of the launch's `commandFile`, where it has one. */
+  prologue: ByteString;
+  /** Text of `commandFile`, where the dialect has one. */
   file?: ByteString;
 }
 
@@ -46,17 +50,32 @@ export type ReportedState = Omit<ShellState, "lastStatus">;
 export interface ShellDialect {
   /** The file in the shell's directory that holds the command; empty where the command needs none. */
   commandFile: string;
+  /** The file in the shell's directory that it reads first. */
+  bootFile: string;
   launch(shell: string, dir: string): Launch;
-  /** The state of a session in which nothing has run yet. */
-  initialState(env: [name: ByteString, value: ByteString][]): Pick<ShellState, "script" | "lateScript">;
-  /** What goes to descriptor 3. */
-  stateScript(state: ShellState, dir: string): ByteString;
+  initialState(env: Record<string, string>): InitialState;
+  /** The startup file: what waits for the state and the command, and reports at the end. */
+  bootScript(dir: string): ByteString;
   commandScript(feed: CommandFeed, dir: string): CommandScript;
   /** Undefined where the report is not whole: then the shell died before it could write it. */
-  readReport(report: ByteString, feed: CommandFeed, dir: string): ReportedState | undefined;
+  readReport(report: ByteString, context: ReportContext): ReportedState | undefined;
 }
 
-export const reportFile = "state";
-/** Old values of the variables that a command was given for itself alone. */
-export const savedEnvFile = "env";
-export const goneDir = "gone";
+export interface ReportContext {
+  feed: CommandFeed;
+  dir: string;
+  launchEnv: Record<string, string>;
+}
+
+/** Files in a shell's directory. */
+export const shellFiles = {
+  /** A state's script, read on a word on descriptor 3. */
+  restore: "restore",
+  /** The last lines before the command, read on a word on descriptor 4. */
+  prologue: "prologue",
+  report: "state",
+  /** Old values of the variables that a command was given for itself alone. */
+  savedEnv: "env",
+  /** A directory, to stand for one that was removed. */
+  gone: "gone",
+} as const;

@@ -2,8 +2,10 @@
 // is an `eval` in a `-c` line, and what `set`, `export -p`, `readonly -p` and `alias` print is made into a
 // script here. Functions last for one command.
 import { type ByteString, fromText, quote } from "./byte-string.ts";
-import { type ReportedState, reportFile, type ShellDialect } from "./dialect.ts";
+import type { ReportedState, ShellDialect } from "./dialect.ts";
 import * as parts from "./script-parts.ts";
+
+const bootFile = "boot";
 
 /** Read-only, computed or the machinery's own. */
 const notKept =
@@ -13,7 +15,9 @@ const late = ["errexit", "xtrace", "verbose", "allexport"];
 
 const hook = "{ __trl_report $?; } >/dev/null 2>&1";
 
-const bootScript = (report: ByteString) => `__trl_report() {
+const redirect: parts.Redirect = (redirections) => `exec ${redirections}\n`;
+
+const bootScript = (dir: string): ByteString => `__trl_report() {
 {
 set +o
 set +eux
@@ -34,17 +38,17 @@ alias
 printf '\\0'
 umask
 printf '\\0end'
-} >|${report}
+} >|${parts.fileWord(dir, "report")}
 return $1
 }
 trap '${hook}' EXIT
-`;
+${parts.awaitBoth(redirect)}`;
 
 /** As in bash, but by an alias: these shells find special builtins before functions. */
 const trapWrapper = `__trl_wraps_trap=1
 __trl_trap() {
 case " $* " in *' EXIT '*|*' 0 '*) ;; *) trap "$@"; return;; esac
-if read -r __trl_pid __trl_rest 2>/dev/null </proc/self/stat && [ "$__trl_pid" != $$ ]; then trap "$@"; return; fi
+[ "$(exec /bin/sh -c 'echo $PPID')" = $$ ] || { trap "$@"; return; }
 trap "$@" || return
 [ "$1" != -- ] || shift
 if [ "$1" = - ] || [ $# = 1 ]; then trap '${hook}' EXIT; else trap "${hook.replaceAll("$", "\\$")}
@@ -53,64 +57,81 @@ $1" EXIT; fi
 alias trap=__trl_trap
 `;
 
-const redirect: parts.Redirect = (redirections) => `exec ${redirections}\n`;
-
 export const posix: ShellDialect = {
   commandFile: "",
+  bootFile,
 
-  launch: (shell) => ({
-    argv: [shell, "-c", '. /dev/fd/3; . /dev/fd/4; eval "$__trl_run"', shell.split("/").at(-1)!],
+  launch: (shell, dir) => ({
+    argv: [
+      shell,
+      "-c",
+      `. ${quote(fromText(`${dir}/${bootFile}`))}; eval "$__trl_run"`,
+      shell.split("/").at(-1)!,
+    ],
     env: {},
-    workingDir: "/",
   }),
 
-  initialState: (env) => ({ script: parts.exportLines(env), lateScript: "" }),
+  initialState: (launchEnv) => ({ launchEnv, script: "", lateScript: "" }),
 
-  stateScript: (state, dir) =>
-    `${bootScript(quote(fromText(`${dir}/${reportFile}`)))}${parts.silently(state.script, redirect)}`,
+  bootScript,
 
   commandScript(feed, dir) {
     const { lastStatus, lateScript } = feed.state;
-    const script =
+    const prologue =
       parts.closeDescriptors(feed, redirect) +
       parts.enterDirectory(feed, dir, "command") +
       parts.applyEnv(feed, "command") +
       (parts.maySetExitTrap(feed) ? trapWrapper : "") +
       `__trl_run=${quote(lateScript + feed.command)}\n`;
-    return { script: lastStatus === 0 ? script : `${script}return ${lastStatus}\n` };
+    return { prologue: lastStatus === 0 ? prologue : `${prologue}return ${lastStatus}\n` };
   },
 
-  readReport(report, feed, dir): ReportedState | undefined {
+  readReport(report, context): ReportedState | undefined {
     const fields = parts.reportFields(report, 8);
     if (!fields) return undefined;
     const [set, oldpwd, pwd, variables, exports, readonlys, aliases, umask] = fields as Fields;
     const on = [...set.matchAll(/^set -o (\w+)$/gm)].map((match) => match[1]!);
+    const { feed, launchEnv } = context;
     const options = parts.optionChanges([], on, neverKept);
     const isLate = (name: string) => late.includes(name);
-    const own = new Set(feed.env.map(([name]) => name));
-    const assignments = entriesOf(variables).filter(([name]) => !notKept.test(name) && !own.has(name));
-    const exported = namesIn(exports, "export");
+    // Variables that the command was given for itself alone are as they were before it.
+    const own = feed.env.map(([name]) => name);
+    const before = own.map((name) => ({ name, ...saidOf(name, feed.state.script) }));
+    const present = entriesOf(variables);
+    const assignments = present.filter(([name]) => !notKept.test(name) && !own.includes(name));
+    const exported = new Set(
+      entriesOf(exports).map(([name]) => name.replace(/^(?:export|declare -\w+) /, "")),
+    );
+    const isThere = new Set([...present.map(([name]) => name), ...own]);
+    for (const { name, isUnset } of before) if (isUnset) isThere.delete(name);
     return {
-      workingDir: parts.directoryAfter(pwd, feed, dir),
+      workingDir: parts.directoryAfter(pwd, context),
       previousDir: oldpwd === "" ? undefined : oldpwd,
       script:
-        `${assignments.some(([name]) => name === "PATH") ? "" : "unset PATH\n"}` +
+        parts.unsetLines({ PATH: "", ...launchEnv }, isThere) +
         assignments.map(([name, text]) => `${exported.has(name) ? "export " : ""}${text}\n`).join("") +
-        keptLines(feed.state.script, own) +
-        [...namesIn(readonlys, "readonly")].map((name) => `readonly ${name}\n`).join("") +
-        entriesOf(aliases.replaceAll(/^alias /gm, ""))
-          .map(([, text]) => `alias ${text}\n`)
-          .join("") +
+        before.map(({ text }) => text).join("") +
+        lines("readonly", readonlyNames(readonlys)) +
+        lines(
+          "alias",
+          entriesOf(aliases.replaceAll(/^alias /gm, "")).map(([, text]) => text),
+        ) +
         `umask ${umask.trim()}\n` +
-        options.on
-          .filter((name) => !isLate(name))
-          .map((name) => `set -o ${name}\n`)
-          .join(""),
+        lines(
+          "set -o",
+          options.on.filter((name) => !isLate(name)),
+        ),
       lateScript: options.on
         .filter(isLate)
         .map((name) => `set -o ${name}; `)
         .join(""),
-      exportedNames: [...exported].filter((name) => !own.has(name) || hasExport(feed.state.script, name)),
+      exportedNames: [
+        ...[...exported].filter((name) => !own.includes(name)),
+        ...before.flatMap(({ name, isUnset, text }) => {
+          const isInherited = text === "" && !isUnset && name in launchEnv;
+          return isInherited || text.startsWith("export ") ? [name] : [];
+        }),
+      ],
     };
   },
 };
@@ -127,15 +148,16 @@ function entriesOf(text: ByteString): [name: string, text: ByteString][] {
   return entries;
 }
 
-function namesIn(text: ByteString, keyword: "export" | "readonly"): Set<string> {
-  const names = text.matchAll(new RegExp(`^(?:${keyword}|declare -\\w+) (\\w+)`, "gm"));
-  return new Set([...names].map((match) => match[1]!).filter((name) => !notKept.test(name)));
+const readonlyNames = (text: ByteString): string[] =>
+  [...text.matchAll(/^(?:readonly|declare -\w+) (\w+)/gm)]
+    .map((match) => match[1]!)
+    .filter((name) => !notKept.test(name));
+
+/** What a state's script says of a variable: an assignment, that it is unset, or nothing. */
+function saidOf(name: string, script: ByteString): { text: ByteString; isUnset: boolean } {
+  const entry = entriesOf(script).find(([said]) => said.replace(/^export /, "") === name);
+  const unset = /^unset (.*)$/m.exec(script)?.[1]?.split(" ") ?? [];
+  return { text: entry ? `${entry[1]}\n` : "", isUnset: unset.includes(name) };
 }
 
-/** What the state before said of the variables that this command was given for itself alone. */
-function keptLines(script: ByteString, names: Set<string>): ByteString {
-  const kept = entriesOf(script).filter(([name]) => names.has(name.replace(/^export /, "")));
-  return kept.map(([, text]) => `${text}\n`).join("");
-}
-
-const hasExport = (script: ByteString, name: string) => script.includes(`export ${name}=`);
+const lines = (command: string, words: ByteString[]) => words.map((word) => `${command} ${word}\n`).join("");

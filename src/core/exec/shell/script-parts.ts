@@ -1,17 +1,30 @@
 // Lines and readings that the dialects have in common.
+import { isShellName } from "../environment.ts";
 import { type ByteString, fromText, quote } from "./byte-string.ts";
-import { type CommandFeed, goneDir } from "./dialect.ts";
+import { type CommandFeed, type ReportContext, shellFiles } from "./dialect.ts";
 
-export function exportLines(env: [ByteString, ByteString][]): ByteString {
-  return env.map(([name, value]) => `export ${name}=${quote(value)}\n`).join("");
+/** A file of the shell's directory, as a word. */
+export const fileWord = (dir: string, name: keyof typeof shellFiles): ByteString =>
+  quote(fromText(`${dir}/${shellFiles[name]}`));
+
+export const exportLine = (name: string, value: string): ByteString =>
+  `export ${name}=${quote(fromText(value))}\n`;
+
+/** Variables that every shell of the session is started with, and that the user has unset since. */
+export function unsetLines(
+  launchEnv: Record<string, string>,
+  present: { has(name: string): boolean },
+): ByteString {
+  const gone = Object.keys(launchEnv).filter((name) => isShellName(name) && !present.has(name));
+  return gone.length > 0 ? `unset ${gone.join(" ")}\n` : "";
 }
 
 /** How a shell changes its own descriptors, whatever functions the user has defined. */
 export type Redirect = (redirections: string) => ByteString;
 
-/** What a state's script prints is nobody's: some variables are read-only in every shell, `pushd` lists. */
-export const silently = (script: ByteString, redirect: Redirect): ByteString =>
-  `exec 6>&1 7>&2 >/dev/null 2>&1\n${script}\n${redirect(">&6 2>&7 6>&- 7>&-")}`;
+/** Waits for the state, then for the command. What a state's script prints is nobody's. */
+export const awaitBoth = (redirect: Redirect): ByteString =>
+  `exec 6>&1 7>&2 >/dev/null 2>&1\n. /dev/fd/3\n${redirect(">&6 2>&7 6>&- 7>&-")}. /dev/fd/4\n`;
 
 /** Puts the command's input in place and closes what the machinery used. */
 export const closeDescriptors = (feed: CommandFeed, redirect: Redirect): ByteString =>
@@ -23,7 +36,7 @@ export function enterDirectory(feed: CommandFeed, dir: string, builtin: string):
   const oldpwd = previousDir === undefined ? `${builtin} unset OLDPWD\n` : `OLDPWD=${quote(previousDir)}\n`;
   if (!feed.isGone) return `${builtin} cd -- ${quote(feed.workingDir)} || exit 126\n${oldpwd}`;
   // As in a terminal whose directory was removed: an unlinked directory, from which one can only go elsewhere.
-  const gone = quote(fromText(`${dir}/${goneDir}`));
+  const gone = fileWord(dir, "gone");
   const unlinked = `${builtin} cd -- ${gone} || exit 126\ncommand -p rmdir -- ${gone}\n`;
   return `${unlinked}PWD=${quote(feed.workingDir)}\n${oldpwd}`;
 }
@@ -32,7 +45,8 @@ export function applyEnv(feed: CommandFeed, builtin: string): ByteString {
   const lines = feed.env.map(([name, value]) =>
     value === null ? `${builtin} unset ${name}\n` : `${builtin} export ${name}=${quote(value)}\n`,
   );
-  return `${lines.join("")}${builtin} export TRL_COMMAND_ID=${feed.commandId}\n`;
+  // A variable may be read-only; that is not worth a word on the user's stderr.
+  return `{\n${lines.join("")}${builtin} export TRL_COMMAND_ID=${feed.commandId}\n} 2>/dev/null\n`;
 }
 
 const exitTrap = /\btrap\b[\s\S]*?(?:\bEXIT\b|\s0(?![^\s;&|)}]))/;
@@ -50,9 +64,9 @@ export function reportFields(report: ByteString, count: number): ByteString[] | 
 }
 
 /** Where the session stands after a command that printed `pwd`. */
-export function directoryAfter(pwd: ByteString, feed: CommandFeed, dir: string): ByteString {
+export function directoryAfter(pwd: ByteString, { feed, dir }: ReportContext): ByteString {
   const reported = pwd.endsWith("\n") ? pwd.slice(0, -1) : pwd;
-  return reported === fromText(`${dir}/${goneDir}`) ? feed.workingDir : reported;
+  return reported === fromText(`${dir}/${shellFiles.gone}`) ? feed.workingDir : reported;
 }
 
 /** What was switched on and off against a base, without names that are never kept. */

@@ -1,18 +1,10 @@
 // zsh runs the command as a script file, as bash does. The machinery is the startup file .zshenv of a private
 // ZDOTDIR, with a hook on EXIT (which `set -e` reaches) and another (which no trap of the user can replace).
-import { type ByteString, fromText, quote } from "./byte-string.ts";
-import {
-  type CommandFeed,
-  type ReportedState,
-  reportFile,
-  type ShellDialect,
-  savedEnvFile,
-} from "./dialect.ts";
+import { type ByteString, quote } from "./byte-string.ts";
+import type { CommandFeed, ReportedState, ShellDialect } from "./dialect.ts";
 import * as parts from "./script-parts.ts";
 
 const commandFile = "zsh";
-export const zshStartupFile = { name: ".zshenv", text: ". /dev/fd/3\n" };
-
 /** Parameters that zsh itself gives a meaning to but whose value is the user's. */
 const usersSpecials =
   "PATH HOME IFS CDPATH FPATH MANPATH FIGNORE TERM TERMINFO LANG LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES " +
@@ -29,7 +21,9 @@ const neverKept = [
 ].concat(["monitor", "rcs", "globalrcs", "zle"]);
 const late = ["errexit", "errreturn", "xtrace", "verbose", "allexport"];
 
-const bootScript = (report: ByteString, savedEnv: ByteString) => `unset ZDOTDIR
+const redirect: parts.Redirect = (redirections) => `builtin exec ${redirections}\n`;
+
+const bootScript = (dir: string): ByteString => `unset ZDOTDIR
 __trl_done=
 __trl_on0=(\${(k)options[(R)on]})
 __trl_report() {
@@ -40,10 +34,12 @@ builtin emulate -L zsh
 builtin setopt extended_glob
 builtin unsetopt xtrace verbose
 builtin trap '' XFSZ
-if (( \${+__trl_env} )); then builtin unset \${__trl_env}; builtin source ${savedEnv}; fi
+if (( \${+__trl_env} )); then builtin unset \${__trl_env}; builtin source ${parts.fileWord(dir, "savedEnv")}; fi
 {
 builtin pwd
 builtin printf '\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "\${(j.:.)__trl_on0}" "\${(j.:.)__trl_on}"
+builtin print -rl -- \${(k)parameters}
+builtin printf '\\0'
 builtin print -rl -- \${(k)parameters[(R)*export*]}
 builtin printf '\\0'
 __trl_names=(\${(k)parameters[(R)^*(special|hide|undefined)*]} \${(k)parameters[(I)(${usersSpecials.replaceAll(" ", "|")})]})
@@ -59,47 +55,45 @@ __trl_names=(\${(k)functions:#__trl_*})
 (( \${#__trl_names} == 0 )) || builtin functions $__trl_names
 builtin print -r -- umask $(builtin umask)
 builtin printf '\\0end'
-} >| ${report}
+} >| ${parts.fileWord(dir, "report")}
 }
 __trl_hook() { { __trl_report } >/dev/null 2>&1 }
 zshexit_functions=(__trl_hook)
 trap '{ __trl_report } >/dev/null 2>&1' EXIT
-`;
-
-const redirect: parts.Redirect = (redirections) => `builtin exec ${redirections}\n`;
+${parts.awaitBoth(redirect)}`;
 
 export const zsh: ShellDialect = {
   commandFile,
+  bootFile: ".zshenv",
 
   launch: (shell, dir) => ({
     argv: [shell, "-d", `${dir}/${commandFile}`],
-    env: { ZDOTDIR: `${dir}/..` },
-    workingDir: "/",
+    env: { ZDOTDIR: dir },
   }),
 
-  initialState: (env) => ({ script: parts.exportLines(env), lateScript: "" }),
-
-  stateScript(state, dir) {
-    const boot = bootScript(
-      quote(fromText(`${dir}/${reportFile}`)),
-      quote(fromText(`${dir}/${savedEnvFile}`)),
-    );
-    return `${boot}${parts.silently(state.script, redirect)}. /dev/fd/4\n`;
+  initialState({ ZDOTDIR, ...launchEnv }) {
+    return {
+      launchEnv,
+      script: ZDOTDIR === undefined ? "" : parts.exportLine("ZDOTDIR", ZDOTDIR),
+      lateScript: "",
+    };
   },
 
-  commandScript: (feed, dir) => ({ file: feed.command, script: prologue(feed, dir) }),
+  bootScript,
+  commandScript: (feed, dir) => ({ file: feed.command, prologue: prologue(feed, dir) }),
 
-  readReport(report, feed, dir): ReportedState | undefined {
-    const fields = parts.reportFields(report, 8);
+  readReport(report, context): ReportedState | undefined {
+    const fields = parts.reportFields(report, 9);
     if (!fields) return undefined;
-    const [pwd, oldpwd, on0, on, exported, variables, dirstack, rest] = fields as Fields;
+    const [pwd, oldpwd, on0, on, names, exported, variables, dirstack, rest] = fields as Fields;
     const options = parts.optionChanges(on0.split(":"), on.split(":"), neverKept);
     const isLate = (name: string) => late.includes(name);
     return {
-      workingDir: parts.directoryAfter(pwd, feed, dir),
+      workingDir: parts.directoryAfter(pwd, context),
       previousDir: oldpwd === "" ? undefined : oldpwd,
       script:
-        `setopt no_aliases\n${variables}\n${rest}\n` +
+        `setopt no_aliases\n${parts.unsetLines(context.launchEnv, new Set(names.split("\n")))}` +
+        `${variables}\n${rest}\n` +
         list(
           "builtin setopt",
           options.on.filter((name) => !isLate(name)),
@@ -114,11 +108,11 @@ export const zsh: ShellDialect = {
   },
 };
 
-type Fields = [string, string, string, string, string, string, string, string];
+type Fields = [string, string, string, string, string, string, string, string, string];
 
 function prologue(feed: CommandFeed, dir: string): ByteString {
   const names = feed.env.map(([name]) => name).join(" ");
-  const savedEnv = quote(fromText(`${dir}/${savedEnvFile}`));
+  const savedEnv = parts.fileWord(dir, "savedEnv");
   const saveEnv = names
     ? `__trl_env=(${names})\nbuiltin typeset -p ${names} >|${savedEnv} 2>/dev/null\n`
     : "";

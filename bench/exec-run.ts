@@ -1,0 +1,30 @@
+// exec.run beside a bare spawn of `bash -c`, as an agent without trl would do it.
+import { TrlClient } from "../src/client/client.ts";
+import { alternate, atMost, type Row, repeat, startDaemon } from "./support.ts";
+
+const rounds = 300;
+
+async function bareBash(command: string): Promise<void> {
+  const child = Bun.spawn(["bash", "-c", command], { stdio: ["ignore", "pipe", "pipe"] });
+  await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
+}
+
+export async function benchExecRun(): Promise<Row[]> {
+  await using daemon = await startDaemon();
+  using client = await TrlClient.connect(daemon.socketPath);
+  const { session_id } = await client.call("session.create", { shell: "/bin/bash" });
+  const run = (command: string) => () => client.call("exec.run", { session_id, command });
+  const bare = (command: string) => () => bareBash(command);
+  const rows: Row[] = [];
+  for (const [command, limit] of [
+    [":", 0.8],
+    ["/bin/true", 1.2],
+  ] as const) {
+    const [mine, floor] = await alternate(rounds, [run(command), bare(command)]);
+    rows.push(atMost(`exec.run \`${command}\` / bash -c, taking turns`, mine!, floor!, limit));
+    const mineInARow = await repeat(rounds, run(command));
+    const floorInARow = await repeat(rounds, bare(command));
+    rows.push(atMost(`exec.run \`${command}\` / bash -c, back to back`, mineInARow, floorInARow, limit));
+  }
+  return rows;
+}

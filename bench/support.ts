@@ -1,0 +1,83 @@
+// A daemon to measure, percentiles, and rows of the table. Everything is a ratio against a floor in the same run:
+// machines are shared and noisy, so the two sides take turns.
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export const binary = join(import.meta.dir, "../dist/trl");
+
+export interface Row {
+  what: string;
+  measured: string;
+  floor: string;
+  ratio: number;
+  goal: string;
+  isMet: boolean;
+}
+
+export interface BenchDaemon extends AsyncDisposable {
+  socketPath: string;
+  pid: number;
+}
+
+export async function startDaemon(...flags: string[]): Promise<BenchDaemon> {
+  const dir = mkdtempSync(join(tmpdir(), "trl-bench-"));
+  const socketPath = join(dir, "trl.sock");
+  const child = Bun.spawn([binary, "--socket-path", socketPath, "--session-max-commands", "0", ...flags], {
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  while (!existsSync(socketPath)) await Bun.sleep(1);
+  return {
+    socketPath,
+    pid: child.pid,
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await child.exited;
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+/** Takes turns, so that both sides meet the same noise. */
+export async function alternate(rounds: number, sides: (() => Promise<unknown>)[]): Promise<number[][]> {
+  for (const side of sides) for (let i = 0; i < 10; i++) await side();
+  const samples: number[][] = sides.map(() => []);
+  for (let i = 0; i < rounds; i++) {
+    for (const [at, side] of sides.entries()) samples[at]!.push(await timed(side));
+  }
+  return samples;
+}
+
+export async function repeat(rounds: number, side: () => Promise<unknown>): Promise<number[]> {
+  for (let i = 0; i < 10; i++) await side();
+  const samples: number[] = [];
+  for (let i = 0; i < rounds; i++) samples.push(await timed(side));
+  return samples;
+}
+
+export function percentile(samples: number[], p: number): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))]!;
+}
+
+export const median = (samples: number[]): number => percentile(samples, 0.5);
+export const ms = (value: number): string => `${value.toFixed(3)} ms`;
+
+/** A row whose goal is an upper bound on the ratio of two medians. */
+export function atMost(what: string, measured: number[], floor: number[], limit: number): Row {
+  const ratio = median(measured) / median(floor);
+  return {
+    what,
+    measured: ms(median(measured)),
+    floor: ms(median(floor)),
+    ratio,
+    goal: `<= ${limit}`,
+    isMet: ratio <= limit,
+  };
+}
