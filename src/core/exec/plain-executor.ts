@@ -2,8 +2,9 @@
 import type { Custody } from "../process/custody.ts";
 import { tagNames } from "../process/custody.ts";
 import { spawnProcess } from "../process/spawn.ts";
+import { requireDirectory } from "./directories.ts";
 import { type Env, overlayEnv } from "./environment.ts";
-import { type Executor, type Launched, type LaunchRequest, requireDirectory } from "./executor.ts";
+import type { Executor, Launched, LaunchRequest } from "./executor.ts";
 
 export interface PlainSpec {
   sessionId: string;

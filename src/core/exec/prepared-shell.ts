@@ -1,11 +1,12 @@
 // A shell that has been started and waits: first for the session's state, then for its command.
 import { closeSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { shellStateMaxBytes } from "../limits.ts";
+import { pipeSyncWriteMaxBytes, shellStateMaxBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import { writeAndClose } from "../process/pipe-writer.ts";
 import { sendSignal } from "../process/process-table.ts";
 import { type SpawnedProcess, spawnProcess } from "../process/spawn.ts";
-import { type ByteString, byteStringOf, bytesOf, fromText, quote } from "./shell/byte-string.ts";
+import { identityOf } from "./directories.ts";
+import { type ByteString, byteStringOf, bytesOf, fromText, quote, toText } from "./shell/byte-string.ts";
 import {
   type CommandFeed,
   type ReportedState,
@@ -26,6 +27,7 @@ export class PreparedShell {
   readonly process: SpawnedProcess;
   /** It may be killed while it waits. */
   hasEnded = false;
+  #waitsIn: string | undefined;
   #stateFd: number | undefined;
   #commandFd: number | undefined;
   #stdinFd: number | undefined;
@@ -51,20 +53,24 @@ export class PreparedShell {
 
   feedState(state: ShellState): void {
     if (this.#stateFd === undefined) return;
-    this.#writeFile(shellFiles.restore, state.script);
-    this.#say(this.#stateFd, shellFiles.restore);
+    this.#tell(this.#stateFd, shellFiles.restore, this.spec.dialect.stateScript(state));
+    this.#waitsIn = identityOf(toText(state.workingDir));
     this.#stateFd = undefined;
+  }
+
+  /** Whether it waits in that directory, and not in one of the same name that has been removed since. */
+  waitsIn(directory: string): boolean {
+    return this.#waitsIn !== undefined && this.#waitsIn === identityOf(directory);
   }
 
   /** Lets the command run; returns the descriptor of its input where it has one, for the caller to close. */
   feedCommand(feed: CommandFeed): number | undefined {
     const { dialect, sessionId } = this.spec;
     this.custody.addRoot(this.process.pid, { sessionId, commandId: feed.commandId });
-    if (feed.isGone) mkdirSync(`${this.dir}/${shellFiles.gone}`);
+    if (feed.place === "gone") mkdirSync(`${this.dir}/${shellFiles.gone}`);
     const { prologue, file } = dialect.commandScript(feed, this.dir);
     if (file !== undefined) this.#writeFile(dialect.commandFile, file);
-    this.#writeFile(shellFiles.prologue, prologue);
-    this.#say(this.#commandFd!, shellFiles.prologue);
+    this.#tell(this.#commandFd!, shellFiles.prologue, prologue);
     this.#commandFd = undefined;
     const stdinFd = this.#stdinFd!;
     this.#stdinFd = undefined;
@@ -74,12 +80,15 @@ export class PreparedShell {
   }
 
   /** After the shell has ended. Undefined where it could not report. */
-  readReport(feed: CommandFeed): ReportedState | undefined {
+  readReport(): ByteString | undefined {
     const path = `${this.dir}/${shellFiles.report}`;
     const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-    if (size === 0 || size > shellStateMaxBytes) return undefined;
+    return size === 0 || size > shellStateMaxBytes ? undefined : byteStringOf(readFileSync(path));
+  }
+
+  parseReport(report: ByteString, feed: CommandFeed): ReportedState | undefined {
     const { dialect, launchEnv } = this.spec;
-    return dialect.readReport(byteStringOf(readFileSync(path)), { feed, dir: this.dir, launchEnv });
+    return dialect.readReport(report, { feed, dir: this.dir, launchEnv });
   }
 
   /** Gives back the directory. */
@@ -112,9 +121,11 @@ export class PreparedShell {
     });
   }
 
-  /** What waits on the pipe reads the file. */
-  #say(fd: number, file: string): void {
-    writeAndClose(fd, bytesOf(`. ${quote(fromText(`${this.dir}/${file}`))}\n`));
+  /** A long script goes by way of a file: the pipe takes one page without waiting for its reader. */
+  #tell(fd: number, file: string, script: ByteString): void {
+    const isLong = script.length > pipeSyncWriteMaxBytes;
+    if (isLong) this.#writeFile(file, script);
+    writeAndClose(fd, bytesOf(isLong ? `. ${quote(fromText(`${this.dir}/${file}`))}\n` : script));
   }
 
   #writeFile(name: string, text: ByteString): void {

@@ -1,16 +1,12 @@
 // Keeps a session's shell state, and one shell started ahead that waits for it and for the next command.
 import { warmShellIdleMs } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
+import type { CommandOutcome } from "./command.ts";
+import { isDirectory, requireDirectory } from "./directories.ts";
 import { type Env, type EnvOverrides, isShellName, overlayEnv } from "./environment.ts";
-import {
-  type Executor,
-  isDirectory,
-  type Launched,
-  type LaunchRequest,
-  requireDirectory,
-} from "./executor.ts";
+import type { Executor, Launched, LaunchRequest } from "./executor.ts";
 import { PreparedShell, type ShellSpec } from "./prepared-shell.ts";
-import { fromText, toText } from "./shell/byte-string.ts";
+import { type ByteString, fromText, toText } from "./shell/byte-string.ts";
 import type { CommandFeed, ShellDialect, ShellState } from "./shell/dialect.ts";
 
 export interface StatefulSpec {
@@ -30,6 +26,8 @@ export class StatefulExecutor implements Executor {
   readonly #spec: StatefulSpec;
   readonly #shellSpec: ShellSpec;
   #state: ShellState;
+  /** Most commands change nothing, and a report that says the same need not be read again. */
+  #lastReport: ByteString | undefined;
   #spare: PreparedShell | undefined;
   #spareTimer: Timer | undefined;
   #isDisposed = false;
@@ -59,21 +57,15 @@ export class StatefulExecutor implements Executor {
   }
 
   launch(request: LaunchRequest): Launched {
-    const feed = this.#feedFor(request);
+    const workingDir = request.workingDir && requireDirectory(request.workingDir, this.workingDir);
     const shell = this.#takeShell(request.env);
+    const feed = this.#feedFor(request, workingDir, shell);
     const stdinFd = shell.feedCommand(feed);
     this.#prepareSpareIfPossible();
     return {
       process: shell.process,
       stdinFd,
-      settle: ({ reason, exitCode }) => {
-        // A command that was stopped or killed changes nothing: it can be repeated from where it began.
-        const reported = reason === "exit" ? shell.readReport(feed) : undefined;
-        shell.removeFiles();
-        this.#state = { ...this.#state, ...reported, lastStatus: exitCode };
-        if (reported && request.workingDir !== undefined) this.#leaveGivenDirectory(feed);
-        this.#feedSpare();
-      },
+      settle: (outcome) => this.#settle(shell, feed, request, outcome),
     };
   }
 
@@ -82,17 +74,36 @@ export class StatefulExecutor implements Executor {
     await this.#dropSpare();
   }
 
-  #feedFor(request: LaunchRequest): CommandFeed {
-    const workingDir = request.workingDir && requireDirectory(request.workingDir, this.workingDir);
+  #feedFor(request: LaunchRequest, given: string | undefined, shell: PreparedShell): CommandFeed {
+    const isHere = !given && shell.waitsIn(this.workingDir);
     return {
       commandId: request.commandId,
       command: fromText(request.command),
       state: this.#state,
-      workingDir: workingDir ? fromText(workingDir) : this.#state.workingDir,
-      isGone: !workingDir && !isDirectory(this.workingDir),
+      workingDir: given ? fromText(given) : this.#state.workingDir,
+      place: isHere ? "here" : given || isDirectory(this.workingDir) ? "elsewhere" : "gone",
       env: shellOverrides(request.env),
       hasStdin: request.wantsStdin,
     };
+  }
+
+  /** What the caller waits for comes first; the next shell is told its state once the reply is on its way. */
+  #settle(shell: PreparedShell, feed: CommandFeed, request: LaunchRequest, outcome: CommandOutcome): void {
+    // A command that was stopped or killed changes nothing: it can be repeated from where it began.
+    const report = outcome.reason === "exit" ? shell.readReport() : undefined;
+    const essence = report?.replaceAll(shell.dir, "");
+    const isSame = essence === this.#lastReport;
+    const reported = report === undefined || isSame ? undefined : shell.parseReport(report, feed);
+    // What was given to this command alone shows in its report, but is not the session's.
+    const isOwn = feed.env.length === 0 && feed.place === "here";
+    if (reported || !isOwn) this.#lastReport = reported && isOwn ? essence : undefined;
+    this.#state = { ...this.#state, ...reported, lastStatus: outcome.exitCode };
+    if (reported && request.workingDir !== undefined) this.#leaveGivenDirectory(feed);
+    const spare = this.#spare;
+    setImmediate(() => {
+      shell.removeFiles();
+      if (spare === this.#spare) this.#feedSpare(); // else the next command was quicker, and told it itself
+    });
   }
 
   /** A directory that was given for one command is left again, unless the command itself went elsewhere. */

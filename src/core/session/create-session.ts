@@ -2,8 +2,9 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams } from "../../protocol/session.ts";
+import { requireDirectory } from "../exec/directories.ts";
 import { type Env, inheritedEnv, overlayEnv } from "../exec/environment.ts";
-import { type Executor, requireDirectory } from "../exec/executor.ts";
+import type { Executor } from "../exec/executor.ts";
 import { PlainExecutor } from "../exec/plain-executor.ts";
 import { dialectOf } from "../exec/shell/pick.ts";
 import { StatefulExecutor } from "../exec/stateful-executor.ts";

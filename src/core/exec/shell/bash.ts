@@ -4,7 +4,7 @@
 // on posix mode, in which special builtins win over functions: the user may have defined any name.
 import { isInherited, parseRecords } from "./bash-records.ts";
 import { type ByteString, fromText } from "./byte-string.ts";
-import type { CommandFeed, ReportContext, ReportedState, ShellDialect } from "./dialect.ts";
+import type { CommandFeed, ReportContext, ReportedState, ShellDialect, ShellState } from "./dialect.ts";
 import * as parts from "./script-parts.ts";
 
 const bootFile = "boot";
@@ -13,11 +13,9 @@ const commandFile = "bash"; // messages begin with the script's name: ".../bash:
 /** Every bash sets these itself; where the state does not mention one, the user has unset it. */
 const bornWithShell = "PATH HOSTNAME HOSTTYPE IFS MACHTYPE OPTERR OSTYPE PS4 SHELL TERM SHLVL".split(" ");
 
-/** They compute their value: restoring one would freeze or seed it. Unset, they are not reported. */
-const computed =
-  "RANDOM SRANDOM SECONDS LINENO EPOCHSECONDS EPOCHREALTIME BASH_MONOSECONDS BASH_COMMAND BASHPID " +
-  "BASH_SUBSHELL BASH_ARGV0 BASH_ARGC BASH_ARGV BASH_LINENO BASH_SOURCE BASH_CMDS BASH_ALIASES " +
-  "BASH_EXECUTION_STRING HISTCMD DIRSTACK FUNCNAME GROUPS PIPESTATUS _";
+/** They change by themselves. Unset, they are not reported, and two reports of the same state are the same. */
+const everChanging =
+  "RANDOM SRANDOM SECONDS EPOCHSECONDS EPOCHREALTIME BASH_MONOSECONDS LINENO BASHPID HISTCMD BASH_COMMAND TRL_COMMAND_ID";
 
 const defaultOptions = ["braceexpand", "hashall", "interactive-comments"];
 /** A session that kept one of the first two could never run a command again. */
@@ -27,29 +25,26 @@ const late = ["errexit", "xtrace", "verbose", "posix", "allexport"];
 /** It hides what a DEBUG trap or `set -x` of the user would print about it. */
 const hook = '{ __trl_report $? "$@"; } >/dev/null 2>&1';
 
-/** `builtin exec` would undo it again; in posix mode no function hides `exec`. */
-const redirect: parts.Redirect = (redirections) =>
-  `POSIXLY_CORRECT=\nexec ${redirections}\nunset POSIXLY_CORRECT\n`;
-
 const bootScript = (dir: string): ByteString => `unset BASH_ENV
 __trl_shopt0=\${BASHOPTS-}
 __trl_report() {
 __trl_set=$SHELLOPTS __trl_shopt=\${BASHOPTS-}
+if [[ -n \${__trl_hides_builtin-} ]]; then
 [[ :$SHELLOPTS: == *:posix:* ]] || POSIXLY_CORRECT=
 unset -f builtin
+fi
 builtin set +o posix +o errexit +o nounset +o xtrace +o verbose +o noglob +o functrace +o errtrace
 builtin unset -v POSIXLY_CORRECT
 builtin unset -f __trl_report
 [[ -z \${__trl_wraps_trap-} ]] || builtin unset -f trap
 builtin trap '' XFSZ
 builtin trap - DEBUG ERR RETURN
+__trl_stack=("\${DIRSTACK[@]}")
 {
-builtin pwd
-builtin printf '\\0%s\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "$__trl_set" "$__trl_shopt0" "$__trl_shopt"
+builtin printf '%s\\0' "\${__trl_stack[0]}" "\${OLDPWD-}" "$__trl_set" "$__trl_shopt0" "$__trl_shopt"
 [[ -n $__trl_shopt ]] || builtin shopt -p
 if [[ -n \${__trl_env+x} ]]; then builtin unset -v "\${__trl_env[@]}"; builtin . ${parts.fileWord(dir, "savedEnv")}; fi
-__trl_stack=("\${DIRSTACK[@]}")
-builtin unset -v __trl_set __trl_shopt __trl_shopt0 __trl_env __trl_wraps_trap ${computed}
+builtin unset -v __trl_set __trl_shopt __trl_shopt0 __trl_env __trl_wraps_trap __trl_hides_builtin ${everChanging}
 builtin printf '\\0'
 builtin declare -p
 builtin printf '\\0'
@@ -67,12 +62,21 @@ __trl_report() { builtin return $1; }
 builtin return $1
 }
 trap '${hook}' EXIT
-${parts.awaitBoth(redirect)}`;
+${parts.awaitBoth}`;
 
-/** With an EXIT trap of the user the hook goes first: an `exit` in the user's handler would end all. */
+/**
+ * With an EXIT trap of the user the hook goes first: an `exit` in the user's handler would end all. A list of the
+ * traps leaves the hook out.
+ */
 const trapWrapper = `__trl_wraps_trap=1
 trap() {
-if [[ $BASH_SUBSHELL != 0 || $1 == -[lp]* || " $* " != *' EXIT '* && " $* " != *' 0 '* ]]; then
+if [[ $# == 0 || $1 == -p ]]; then
+local __trl_list=$(builtin trap "$@") __trl_hook='${hook}'
+__trl_list=\${__trl_list//"$__trl_hook"$'\\n'/}
+__trl_list=\${__trl_list/"trap -- '$__trl_hook' EXIT"}
+[[ -z $__trl_list ]] || builtin printf '%s\\n' "\${__trl_list#$'\\n'}"; builtin return 0
+fi
+if [[ $BASH_SUBSHELL != 0 || $1 == -l || " $* " != *' EXIT '* && " $* " != *' 0 '* ]]; then
 builtin trap "$@"; builtin return; fi
 builtin trap "$@" || builtin return
 [[ $1 != -- ]] || builtin shift
@@ -103,6 +107,13 @@ export const bash: ShellDialect = {
   },
 
   bootScript,
+
+  stateScript(state) {
+    // With no alias there is nothing that could change the machinery's last lines.
+    const aliases = state.lateScript === aliasesOn && !hasAliases(state) ? aliasesOn : "";
+    return `${state.script}${parts.waitInDirectory(state, "builtin")}${aliases}`;
+  },
+
   commandScript: (feed, dir) => ({ file: feed.command, prologue: prologue(feed, dir) }),
 
   readReport(report, context): ReportedState | undefined {
@@ -112,7 +123,9 @@ export const bash: ShellDialect = {
     const shopts = parts.optionChanges(shopt0.split(":"), shopt.split(":"), ["expand_aliases"]);
     const options = parts.optionChanges(defaultOptions, set.split(":"), neverKept);
     const [lateOn, on] = partition(options.on, (name) => late.includes(name));
-    const hasAliases = /(?:^|:)expand_aliases(?:$|:)|^shopt -s expand_aliases$/m.test(shopt || shoptLines);
+    const expandsAliases = /(?:^|:)expand_aliases(?:$|:)|^shopt -s expand_aliases$/m.test(
+      shopt || shoptLines,
+    );
     const { lines, exportedNames } = readVariables(variables, context);
     return {
       workingDir: parts.directoryAfter(pwd, context),
@@ -120,7 +133,7 @@ export const bash: ShellDialect = {
       script:
         `${shoptLines}${list("shopt -s", shopts.on)}${list("shopt -u", shopts.off)}shopt -u expand_aliases\n` +
         `${lines}${rest}\n${list("builtin set", flags("-o", on))}${list("builtin set", flags("+o", options.off))}`,
-      lateScript: (hasAliases ? aliasesOn : "") + list("builtin set", flags("-o", lateOn)),
+      lateScript: (expandsAliases ? aliasesOn : "") + list("builtin set", flags("-o", lateOn)),
       exportedNames,
     };
   },
@@ -128,8 +141,11 @@ export const bash: ShellDialect = {
 
 /** What must not reach the next shell through its environment: it is restored, or would change how bash starts. */
 const notInherited = /^(?:BASH_ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|POSIXLY_CORRECT)$/;
-/** Every bash has its own. */
-const constant = /^(?:BASH|BASHOPTS|BASH_VERSINFO|BASH_VERSION|EUID|PPID|SHELLOPTS|UID|PWD|OLDPWD)$/;
+/** Every bash has its own, and most of them compute it: restoring one would freeze it. */
+const constant =
+  /^(?:BASH|BASHOPTS|BASH_(?:ALIASES|ARGC|ARGV|ARGV0|CMDS|EXECUTION_STRING|LINENO|SOURCE|SUBSHELL|VERSINFO|VERSION)|DIRSTACK|EUID|FUNCNAME|GROUPS|PPID|SHELLOPTS|UID|PWD|OLDPWD|PIPESTATUS|_|__trl_.*)$/;
+
+const hasAliases = ({ script }: ShellState) => /^alias /m.test(script);
 
 function readVariables(variables: ByteString, { launchEnv }: ReportContext) {
   const records = parseRecords(variables);
@@ -158,14 +174,30 @@ function prologue(feed: CommandFeed, dir: string): ByteString {
   // Only where it is asked for: a syntax error would otherwise end with this status instead of its own.
   const keepsStatus = lastStatus !== 0 && feed.command.includes("$?") && !lateScript.includes("errexit");
   return (
-    parts.closeDescriptors(feed, redirect) +
-    parts.enterDirectory(feed, dir, "builtin") +
+    closeDescriptors(feed) +
+    parts.moveToDirectory(feed, dir, "builtin") +
     saveEnv +
     parts.applyEnv(feed, "builtin") +
     (parts.maySetExitTrap(feed) ? trapWrapper : "") +
-    lateScript +
+    (mayHideBuiltin(feed) ? "__trl_hides_builtin=1\n" : "") +
+    (lateScript === aliasesOn && !hasAliases(feed.state) ? "" : lateScript) +
     (keepsStatus ? `{ return ${lastStatus}; } 2>/dev/null\n` : "")
   );
+}
+
+/** A function named `builtin` is the one thing that would hide everything else; it lasts for one command. */
+const mayHideBuiltin = ({ command }: CommandFeed) =>
+  /\bbuiltin\s*\(\s*\)|\bfunction\s+builtin\b/.test(command);
+
+/**
+ * `builtin exec` would undo it again, so that a function named `exec` is in the way; in posix mode it is not. But
+ * that mode leaves an option behind, and is not entered without need.
+ */
+function closeDescriptors(feed: CommandFeed): ByteString {
+  const exec = `exec ${parts.descriptors(feed)}\n`;
+  if (!/^exec \(\)/m.test(feed.state.script)) return exec;
+  const restore = "[[ $__trl_shopt == *inherit_errexit* ]] || builtin shopt -u inherit_errexit\n";
+  return `__trl_shopt=$BASHOPTS\nPOSIXLY_CORRECT=\n${exec}unset POSIXLY_CORRECT\n${restore}`;
 }
 
 const list = (command: string, names: string[]) =>

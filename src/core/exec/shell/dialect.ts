@@ -1,7 +1,7 @@
 // How a kind of shell is started ahead, given its state and its command, and read back. A shell that waits
-// hears on descriptor 3 that its state is there, on 4 that its command is; 5 is the command's input. All three
-// are closed before the user's first word runs. State, command and, at the end, the report are files in the
-// shell's private directory, each open for a moment only.
+// is told its state on descriptor 3 and its command's surroundings on 4; 5 is the command's input. All three are
+// closed before the user's first word runs. At its end it writes its state to a file in its private directory,
+// through a descriptor that is open for that moment only.
 import type { ByteString } from "./byte-string.ts";
 
 /** What a session carries from one command to the next. */
@@ -31,9 +31,10 @@ export interface CommandFeed {
   commandId: string;
   command: ByteString;
   state: ShellState;
-  /** Where it runs, absolute; `isGone` when that directory exists no more. */
+  /** Where it runs, absolute. */
   workingDir: ByteString;
-  isGone: boolean;
+  /** "here" is where the shell already waits; "gone" is a directory that exists no more. */
+  place: "here" | "elsewhere" | "gone";
   /** For this command alone; `null` unsets. Names are valid identifiers. */
   env: [name: ByteString, value: ByteString | null][];
   hasStdin: boolean;
@@ -54,6 +55,8 @@ export interface ShellDialect {
   bootFile: string;
   launch(shell: string, dir: string): Launch;
   initialState(env: Record<string, string>): InitialState;
+  /** Makes a new shell like the one that reported the state, and puts it where the session stands. */
+  stateScript(state: ShellState): ByteString;
   /** The startup file: what waits for the state and the command, and reports at the end. */
   bootScript(dir: string): ByteString;
   commandScript(feed: CommandFeed, dir: string): CommandScript;
@@ -69,9 +72,9 @@ export interface ReportContext {
 
 /** Files in a shell's directory. */
 export const shellFiles = {
-  /** A state's script, read on a word on descriptor 3. */
+  /** A state's script, where it is too long for descriptor 3. */
   restore: "restore",
-  /** The last lines before the command, read on a word on descriptor 4. */
+  /** The last lines before the command, where they are too long for descriptor 4. */
   prologue: "prologue",
   report: "state",
   /** Old values of the variables that a command was given for itself alone. */

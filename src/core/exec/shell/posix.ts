@@ -15,8 +15,6 @@ const late = ["errexit", "xtrace", "verbose", "allexport"];
 
 const hook = "{ __trl_report $?; } >/dev/null 2>&1";
 
-const redirect: parts.Redirect = (redirections) => `exec ${redirections}\n`;
-
 const bootScript = (dir: string): ByteString => `__trl_report() {
 {
 set +o
@@ -42,7 +40,7 @@ printf '\\0end'
 return $1
 }
 trap '${hook}' EXIT
-${parts.awaitBoth(redirect)}`;
+${parts.awaitBoth}`;
 
 /** As in bash, but by an alias: these shells find special builtins before functions. */
 const trapWrapper = `__trl_wraps_trap=1
@@ -74,12 +72,13 @@ export const posix: ShellDialect = {
   initialState: (launchEnv) => ({ launchEnv, script: "", lateScript: "" }),
 
   bootScript,
+  stateScript: (state) => state.script + parts.waitInDirectory(state, "command"),
 
   commandScript(feed, dir) {
     const { lastStatus, lateScript } = feed.state;
     const prologue =
-      parts.closeDescriptors(feed, redirect) +
-      parts.enterDirectory(feed, dir, "command") +
+      `exec ${parts.descriptors(feed)}\n` +
+      parts.moveToDirectory(feed, dir, "command") +
       parts.applyEnv(feed, "command") +
       (parts.maySetExitTrap(feed) ? trapWrapper : "") +
       `__trl_run=${quote(lateScript + feed.command)}\n`;

@@ -1,7 +1,8 @@
 // Lines and readings that the dialects have in common.
+import { isDirectory } from "../directories.ts";
 import { isShellName } from "../environment.ts";
-import { type ByteString, fromText, quote } from "./byte-string.ts";
-import { type CommandFeed, type ReportContext, shellFiles } from "./dialect.ts";
+import { type ByteString, fromText, quote, toText } from "./byte-string.ts";
+import { type CommandFeed, type ReportContext, type ShellState, shellFiles } from "./dialect.ts";
 
 /** A file of the shell's directory, as a word. */
 export const fileWord = (dir: string, name: keyof typeof shellFiles): ByteString =>
@@ -19,34 +20,44 @@ export function unsetLines(
   return gone.length > 0 ? `unset ${gone.join(" ")}\n` : "";
 }
 
-/** How a shell changes its own descriptors, whatever functions the user has defined. */
-export type Redirect = (redirections: string) => ByteString;
-
 /** Waits for the state, then for the command. What a state's script prints is nobody's. */
-export const awaitBoth = (redirect: Redirect): ByteString =>
-  `exec 6>&1 7>&2 >/dev/null 2>&1\n. /dev/fd/3\n${redirect(">&6 2>&7 6>&- 7>&-")}. /dev/fd/4\n`;
+export const awaitBoth = ". /dev/fd/3 >/dev/null 2>&1\n. /dev/fd/4\n";
 
-/** Puts the command's input in place and closes what the machinery used. */
-export const closeDescriptors = (feed: CommandFeed, redirect: Redirect): ByteString =>
-  redirect(`${feed.hasStdin ? "0<&5 " : ""}3<&- 4<&- 5<&-`);
+/** Puts the command's input in place and closes what the machinery used: the operands of an `exec`. */
+export const descriptors = (feed: CommandFeed): string => `${feed.hasStdin ? "0<&5 " : ""}3<&- 4<&- 5<&-`;
+
+/** Ahead of its command a shell goes where the session stands; if it cannot, that is told when it matters. */
+export function waitInDirectory(state: ShellState, builtin: string): ByteString {
+  return `${builtin} cd -- ${quote(state.workingDir)} || __trl_astray=1\n${restoreOldpwd(state, builtin)}`;
+}
 
 /** `builtin` is the shell's word for "not the user's function of that name". */
-export function enterDirectory(feed: CommandFeed, dir: string, builtin: string): ByteString {
-  const { previousDir } = feed.state;
-  const oldpwd = previousDir === undefined ? `${builtin} unset OLDPWD\n` : `OLDPWD=${quote(previousDir)}\n`;
-  if (!feed.isGone) return `${builtin} cd -- ${quote(feed.workingDir)} || exit 126\n${oldpwd}`;
-  // As in a terminal whose directory was removed: an unlinked directory, from which one can only go elsewhere.
+function restoreOldpwd({ previousDir }: ShellState, builtin: string): ByteString {
+  return previousDir === undefined ? `${builtin} unset OLDPWD\n` : `OLDPWD=${quote(previousDir)}\n`;
+}
+
+/** As in a terminal whose directory was removed: an unlinked one, from which one can only go elsewhere. */
+function enterLostDirectory(feed: CommandFeed, dir: string, builtin: string): ByteString {
   const gone = fileWord(dir, "gone");
-  const unlinked = `${builtin} cd -- ${gone} || exit 126\ncommand -p rmdir -- ${gone}\n`;
-  return `${unlinked}PWD=${quote(feed.workingDir)}\n${oldpwd}`;
+  return `${builtin} cd -- ${gone} || exit 126\ncommand -p rmdir -- ${gone}\nPWD=${quote(feed.workingDir)}\n`;
+}
+
+/** Only where the command is to run elsewhere has the shell to move. */
+export function moveToDirectory(feed: CommandFeed, dir: string, builtin: string): ByteString {
+  if (feed.place === "gone") return enterLostDirectory(feed, dir, builtin);
+  const move = `${builtin} cd -- ${quote(feed.workingDir)} || exit 126`;
+  if (feed.place === "here") return `case \${__trl_astray-} in 1) ${move};; esac\n`;
+  return `${move}\n${restoreOldpwd(feed.state, builtin)}`;
 }
 
 export function applyEnv(feed: CommandFeed, builtin: string): ByteString {
+  const tag = `${builtin} export TRL_COMMAND_ID=${feed.commandId}\n`;
+  if (feed.env.length === 0) return tag;
   const lines = feed.env.map(([name, value]) =>
     value === null ? `${builtin} unset ${name}\n` : `${builtin} export ${name}=${quote(value)}\n`,
   );
   // A variable may be read-only; that is not worth a word on the user's stderr.
-  return `{\n${lines.join("")}${builtin} export TRL_COMMAND_ID=${feed.commandId}\n} 2>/dev/null\n`;
+  return `{\n${lines.join("")}} 2>/dev/null\n${tag}`;
 }
 
 const exitTrap = /\btrap\b[\s\S]*?(?:\bEXIT\b|\s0(?![^\s;&|)}]))/;
@@ -66,7 +77,14 @@ export function reportFields(report: ByteString, count: number): ByteString[] | 
 /** Where the session stands after a command that printed `pwd`. */
 export function directoryAfter(pwd: ByteString, { feed, dir }: ReportContext): ByteString {
   const reported = pwd.endsWith("\n") ? pwd.slice(0, -1) : pwd;
-  return reported === fromText(`${dir}/${shellFiles.gone}`) ? feed.workingDir : reported;
+  const lost = fromText(`${dir}/${shellFiles.gone}`);
+  if (reported === lost) return feed.workingDir;
+  // `cd ..` out of a directory that was removed leads to where that one was.
+  return lost.startsWith(reported) && reported !== "/" ? nearestExisting(feed.workingDir) : reported;
+}
+
+function nearestExisting(path: ByteString): ByteString {
+  return isDirectory(toText(path)) ? path : nearestExisting(path.slice(0, path.lastIndexOf("/")) || "/");
 }
 
 /** What was switched on and off against a base, without names that are never kept. */

@@ -1,7 +1,7 @@
 // zsh runs the command as a script file, as bash does. The machinery is the startup file .zshenv of a private
 // ZDOTDIR, with a hook on EXIT (which `set -e` reaches) and another (which no trap of the user can replace).
 import { type ByteString, quote } from "./byte-string.ts";
-import type { CommandFeed, ReportedState, ShellDialect } from "./dialect.ts";
+import type { CommandFeed, ReportedState, ShellDialect, ShellState } from "./dialect.ts";
 import * as parts from "./script-parts.ts";
 
 const commandFile = "zsh";
@@ -20,8 +20,6 @@ const neverKept = [
   "restricted",
 ].concat(["monitor", "rcs", "globalrcs", "zle"]);
 const late = ["errexit", "errreturn", "xtrace", "verbose", "allexport"];
-
-const redirect: parts.Redirect = (redirections) => `builtin exec ${redirections}\n`;
 
 const bootScript = (dir: string): ByteString => `unset ZDOTDIR
 __trl_done=
@@ -43,7 +41,7 @@ builtin printf '\\0'
 builtin print -rl -- \${(k)parameters[(R)*export*]}
 builtin printf '\\0'
 __trl_names=(\${(k)parameters[(R)^*(special|hide|undefined)*]} \${(k)parameters[(I)(${usersSpecials.replaceAll(" ", "|")})]})
-__trl_names=(\${\${__trl_names:#__trl_*}:#(_|PWD|OLDPWD|signals|zshexit_functions|ZSH_*|TTY|VENDOR|MACHTYPE|OSTYPE|CPUTYPE|HOST|LOGNAME)})
+__trl_names=(\${\${__trl_names:#__trl_*}:#(_|TRL_COMMAND_ID|PWD|OLDPWD|signals|zshexit_functions|ZSH_*|TTY|VENDOR|MACHTYPE|OSTYPE|CPUTYPE|HOST|LOGNAME)})
 builtin typeset -p -- $__trl_names
 (( \${+PATH} )) || builtin print unset PATH
 (( \${+HOME} )) || builtin print unset HOME
@@ -60,7 +58,7 @@ builtin printf '\\0end'
 __trl_hook() { { __trl_report } >/dev/null 2>&1 }
 zshexit_functions=(__trl_hook)
 trap '{ __trl_report } >/dev/null 2>&1' EXIT
-${parts.awaitBoth(redirect)}`;
+${parts.awaitBoth}`;
 
 export const zsh: ShellDialect = {
   commandFile,
@@ -80,6 +78,7 @@ export const zsh: ShellDialect = {
   },
 
   bootScript,
+  stateScript: (state) => state.script + quietly(parts.waitInDirectory(state, "builtin"), state),
   commandScript: (feed, dir) => ({ file: feed.command, prologue: prologue(feed, dir) }),
 
   readReport(report, context): ReportedState | undefined {
@@ -119,8 +118,8 @@ function prologue(feed: CommandFeed, dir: string): ByteString {
   const { lastStatus, lateScript } = feed.state;
   const keepsStatus = lastStatus !== 0 && feed.command.includes("$?") && !lateScript.includes("err");
   return (
-    parts.closeDescriptors(feed, redirect) +
-    enterDirectory(feed, dir) +
+    `builtin exec ${parts.descriptors(feed)}\n` +
+    moveToDirectory(feed, dir) +
     saveEnv +
     parts.applyEnv(feed, "builtin") +
     lateScript +
@@ -129,10 +128,14 @@ function prologue(feed: CommandFeed, dir: string): ByteString {
 }
 
 /** `cd -` goes by where zsh was, not by OLDPWD; -q: no hooks of the user's on the way. */
-function enterDirectory(feed: CommandFeed, dir: string): ByteString {
-  const { previousDir } = feed.state;
+function quietly(script: ByteString, { previousDir }: ShellState): ByteString {
   const before = previousDir === undefined ? "" : `builtin cd -q -- ${quote(previousDir)} 2>/dev/null\n`;
-  return before + parts.enterDirectory(feed, dir, "builtin").replaceAll("builtin cd --", "builtin cd -q --");
+  return before + script.replaceAll("builtin cd --", "builtin cd -q --");
+}
+
+function moveToDirectory(feed: CommandFeed, dir: string): ByteString {
+  const script = parts.moveToDirectory(feed, dir, "builtin");
+  return feed.place === "here" ? script : quietly(script, feed.state);
 }
 
 const list = (command: string, names: string[]) =>
