@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TrlClient } from "../src/client/client.ts";
-import { alternate, atMost, type Row, startDaemon } from "./support.ts";
+import { alternate, atMost, pinned, type Row, startDaemon } from "./support.ts";
 
 const rounds = 3000;
 const echoServer = `Bun.listen({ unix: process.argv[1], socket: { data(s, d) { s.write(d); } } })`;
@@ -15,7 +15,7 @@ interface Echo extends Disposable {
 async function startEcho(): Promise<Echo> {
   const dir = mkdtempSync(join(tmpdir(), "trl-bench-"));
   const path = join(dir, "echo.sock");
-  const child = Bun.spawn([process.execPath, "-e", echoServer, path], {
+  const child = Bun.spawn([...pinned, process.execPath, "-e", echoServer, path], {
     stdio: ["ignore", "ignore", "ignore"],
   });
   let answered = () => {};
@@ -41,7 +41,7 @@ async function startEcho(): Promise<Echo> {
 }
 
 export async function benchPing(): Promise<Row[]> {
-  await using daemon = await startDaemon();
+  await using daemon = await startDaemon({ pin: true });
   using client = await TrlClient.connect(daemon.socketPath);
   using echo = await startEcho();
   const [mine, floor] = await alternate(rounds, [

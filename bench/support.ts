@@ -20,10 +20,14 @@ export interface BenchDaemon extends AsyncDisposable {
   pid: number;
 }
 
-export async function startDaemon(...flags: string[]): Promise<BenchDaemon> {
+/** Both servers on the same core: whether a wake-up crosses cores makes more difference than what they do. */
+export const pinned = Bun.which("taskset") ? ["taskset", "-c", "0"] : [];
+
+export async function startDaemon({ pin = false, flags = [] as string[] } = {}): Promise<BenchDaemon> {
   const dir = mkdtempSync(join(tmpdir(), "trl-bench-"));
   const socketPath = join(dir, "trl.sock");
-  const child = Bun.spawn([binary, "--socket-path", socketPath, "--session-max-commands", "0", ...flags], {
+  const own = [binary, "--socket-path", socketPath, "--session-max-commands", "0", ...flags];
+  const child = Bun.spawn([...(pin ? pinned : []), ...own], {
     stdio: ["ignore", "ignore", "ignore"],
   });
   while (!existsSync(socketPath)) await Bun.sleep(1);

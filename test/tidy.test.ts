@@ -171,9 +171,7 @@ describe("places:", () => {
   test("/proc is known only to the files for Linux", () => {
     const mayKnow = (file: string) => /linux[^/]*$/.test(file) || file === "src/core/resources.ts";
     const knows = (file: string) => /\/proc(?![\w-])/.test(read(file));
-    // Its script asks /proc/self/stat whether it is in a subshell, and cannot tell where there is none.
-    const stillOwed = ["src/core/exec/shell/posix.ts"];
-    expect(sources.filter((file) => !mayKnow(file) && knows(file))).toEqual(stillOwed);
+    expect(sources.filter((file) => !mayKnow(file) && knows(file))).toEqual([]);
   });
 
   test("the environment of the process is read at the edge", () => {

@@ -42,7 +42,7 @@ export default defineCommand({
   },
 });
 
-/** As much as the contract lets one ask for. */
+/** Enough for what a person reads. */
 const outputMaxBytes = 64 * 1024 * 1024;
 
 interface Wanted {

@@ -43,11 +43,14 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
 
   const stop = async (why: string) => {
     log.info("stopping", { why });
-    server.stopAccepting();
-    await registry.close(shutdownGraceMs);
-    await server.farewell();
-    rmSync(runDir, { recursive: true, force: true });
-    lock.release();
+    try {
+      server.stopAccepting();
+      await registry.close(shutdownGraceMs);
+      await server.farewell();
+    } finally {
+      rmSync(runDir, { recursive: true, force: true });
+      lock.release();
+    }
     log.info("stopped");
   };
   return { stop };

@@ -38,11 +38,12 @@ export const flags = {
   },
   "log-format": {
     kind: "string",
+    hint: "FORMAT",
     choices: ["pretty", "json"],
     default: "pretty",
-    help: "How to log, on stderr",
+    help: "How to log, on stderr: pretty or json",
   },
-  verbose: { kind: "boolean", help: "Log each command and connection" },
+  verbose: { kind: "boolean", help: "Log each command" },
   "allow-root": { kind: "boolean", help: "Do not warn when started as root" },
 } as const satisfies Record<string, Flag>;
 

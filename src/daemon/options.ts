@@ -33,14 +33,22 @@ export function readOptions(
   given: GivenFlags,
   processEnv: Record<string, string | undefined>,
 ): DaemonOptions {
-  const env = withEnvFile(given["env-file"] ?? processEnv[environmentName("env-file")], processEnv);
+  const env = withEnvFile(
+    given["env-file"] ?? (processEnv[environmentName("env-file")] || undefined),
+    processEnv,
+  );
   const text = (name: FlagName) => textOf(name, given, env);
   const number = (name: FlagName) => numberOf(name, text(name));
-  const isOn = (name: FlagName) => ["true", "1", "yes", "on"].includes(text(name) ?? "");
-  const socketDir = text("socket-dir");
+  const isOn = (name: FlagName) => switchOf(name, text(name));
+  const socket = {
+    socketPath: text("socket-path"),
+    socketDir: text("socket-dir"),
+  };
+  // A flag wins over a variable, also where it is the other one of the two.
+  if (given["socket-dir"] !== undefined && given["socket-path"] === undefined) socket.socketPath = undefined;
   return {
-    socketPath: resolveSocketPath({ socketPath: text("socket-path"), socketDir }),
-    socketDir,
+    socketPath: resolveSocketPath(socket),
+    socketDir: socket.socketPath === undefined ? socket.socketDir : undefined,
     shell: text("shell"),
     defaultTimeoutS: number("default-timeout-s"),
     maxOutputBytes: number("max-output-bytes"),
@@ -69,8 +77,25 @@ function textOf(name: FlagName, given: GivenFlags, env: Record<string, string>):
   return String(value);
 }
 
+const switchWords: Record<string, boolean> = {
+  true: true,
+  yes: true,
+  on: true,
+  "1": true,
+  false: false,
+  no: false,
+  off: false,
+  "0": false,
+};
+
+function switchOf(name: FlagName, text: string | undefined): boolean {
+  const value = switchWords[text?.toLowerCase() ?? "false"];
+  if (value === undefined) throw new OptionError(`--${name} is on or off, not "${text}"`);
+  return value;
+}
+
 function numberOf(name: FlagName, text: string | undefined): number {
-  const value = Number(text);
+  const value = text?.trim() ? Number(text) : Number.NaN;
   const isWhole = (flags as FlagTable)[name].kind === "count";
   if (Number.isNaN(value) || value < 0 || (isWhole && !Number.isInteger(value))) {
     throw new OptionError(

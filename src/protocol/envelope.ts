@@ -32,18 +32,33 @@ export function parseRequest(line: Uint8Array): Request {
   const { id, method, params } = parseJsonObject(text);
   if (typeof id !== "string" && typeof id !== "number") throw malformed("id: expected a string or a number");
   if (typeof method !== "string") throw malformed("method: expected a string");
-  const isExact = typeof id === "string" || Number.isSafeInteger(id);
-  return { id: isExact ? id : sourceOfId(text), method, params };
+  return { id: typeof id === "string" || isWrittenAs(id, text) ? id : sourceOfId(id, text), method, params };
 }
 
-/** The id's own digits, for an id that a double cannot hold. */
-function sourceOfId(text: string): RequestId {
+/** Whether the number would be written as it came; `1.0`, `-0` and 20 digits would not. */
+function isWrittenAs(id: number, text: string): boolean {
+  const written = `"id":${JSON.stringify(id)}`;
+  const at = text.indexOf(written);
+  return at !== -1 && /[,}\s]/.test(text[at + written.length] ?? "");
+}
+
+/** The id's own digits. */
+function sourceOfId(id: number, text: string): RequestId {
+  try {
+    return JSON.rawJSON(findSource(text));
+  } catch {
+    // Nested too deeply for a second parse: the first number that looks like it.
+    return JSON.rawJSON(/"id"\s*:\s*(-?\d[\d.eE+-]*)/.exec(text)?.[1] ?? JSON.stringify(id));
+  }
+}
+
+function findSource(text: string): string {
   const sources = new Map<unknown, string>();
   const root: unknown = JSON.parse(text, function (this: unknown, key, value, context?: { source: string }) {
     if (key === "id" && context?.source) sources.set(this, context.source);
     return value;
   });
-  return JSON.rawJSON(sources.get(root) ?? "null");
+  return sources.get(root) ?? "null";
 }
 
 function decodeUtf8(line: Uint8Array): string {

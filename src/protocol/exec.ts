@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { Bytes, EnvOverrides, OsText, Seconds, SessionId } from "./fields.ts";
+import { Bytes, EnvOverrides, OsPath, OsText, Seconds, SessionId } from "./fields.ts";
 
 export const encodings = ["utf8", "base64"] as const;
 export type Encoding = (typeof encodings)[number];
@@ -17,7 +17,7 @@ export const RunParams = v.object({
   timeout_s: v.optional(Seconds),
   stdin: v.optional(v.string()),
   env: v.optional(EnvOverrides),
-  working_dir: v.optional(OsText),
+  working_dir: v.optional(OsPath),
   check: v.optional(v.boolean()),
   max_output_bytes: v.optional(MaxOutputBytes),
   encoding: v.optional(v.picklist(encodings)),

@@ -3,20 +3,50 @@ import * as v from "valibot";
 
 export const SessionId = v.pipe(v.string(), v.description("a session's id, `s-` and 8 hex digits"));
 
-const nameHasNoEquals = (name: string) => name !== "" && !/[=\0]/.test(name);
 const hasNoNul = (text: string) => !text.includes("\0");
 
 /** Text that ends up in argv or the environment, where a NUL byte would cut it silently. */
 export const OsText = v.pipe(v.string(), v.check(hasNoNul, "text without NUL bytes"));
 
-/** `null` unsets a variable. */
-export const EnvOverrides = v.record(
-  v.pipe(v.string(), v.check(nameHasNoEquals, 'a variable name (not empty, no "=" or NUL)')),
-  v.nullable(OsText),
+export const OsPath = v.pipe(OsText, v.nonEmpty("a path"));
+
+const isPlainObject = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const PlainObject = v.custom<Record<string, unknown>>(isPlainObject, "an object");
+
+/**
+ * `null` unsets. Not a `record`: that would drop a variable named `constructor` without a word. The JSON Schema
+ * is therefore given here.
+ */
+export const EnvOverrides = v.pipe(
+  v.custom<Record<string, string | null>>(isPlainObject, "an object"),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    for (const [key, value] of Object.entries(dataset.value)) {
+      const message = envProblem(key, value);
+      const path = { type: "object" as const, origin: "value" as const, input: dataset.value, key, value };
+      if (message) addIssue({ message, path: [path as never] });
+    }
+  }),
 );
+export const envOverridesJsonSchema = {
+  type: "object",
+  additionalProperties: { type: ["string", "null"] },
+} as const;
+
+function envProblem(name: string, value: unknown): string | undefined {
+  if (name === "" || /[=\0]/.test(name)) return 'a variable name (not empty, no "=" or NUL)';
+  if (value === null || (typeof value === "string" && hasNoNul(value))) return undefined;
+  return typeof value === "string" ? "text without NUL bytes" : "string or null";
+}
 
 /** Whole or fractional seconds, however many; 0 means no limit. */
-export const Seconds = v.pipe(v.number(), v.minValue(0, "a number of seconds >= 0"));
+export const Seconds = v.pipe(
+  v.number(),
+  v.finite("a finite number of seconds"),
+  v.minValue(0, "a number of seconds >= 0"),
+);
 
 export const Bytes = v.pipe(v.number(), v.integer("a whole number of bytes"), v.minValue(0, "a number >= 0"));
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { EnvOverrides, OsText, Seconds, SessionId, Timestamp } from "./fields.ts";
+import { EnvOverrides, OsPath, OsText, PlainObject, Seconds, SessionId, Timestamp } from "./fields.ts";
 
 export const sessionStates = ["creating", "idle", "running", "terminated"] as const;
 export type SessionState = (typeof sessionStates)[number];
@@ -8,16 +8,16 @@ export const inheritEnvModes = ["all", "safe", "none"] as const;
 export type InheritEnv = (typeof inheritEnvModes)[number];
 
 export const CreateParams = v.object({
-  shell: v.optional(OsText),
+  shell: v.optional(OsPath),
   env: v.optional(EnvOverrides),
-  working_dir: v.optional(OsText),
+  working_dir: v.optional(OsPath),
   name: v.optional(v.string()),
   timeout_s: v.optional(Seconds),
   stateful: v.optional(v.boolean()),
   init: v.optional(OsText),
   inherit_env: v.optional(v.picklist(inheritEnvModes)),
   idle_timeout_s: v.optional(Seconds),
-  isolation: v.optional(v.record(v.string(), v.unknown())),
+  isolation: v.optional(PlainObject),
   runtime: v.optional(v.string()),
 });
 export type CreateParams = v.InferOutput<typeof CreateParams>;

@@ -10,7 +10,7 @@ export function validateParams<M extends MethodName>(method: M, raw: unknown): P
   const schema = methods[method].params;
   const checked = v.safeParse(schema, given);
   if (checked.success) return checked.output as Params<M>;
-  const message = describeIssue(checked.issues[0]);
+  const message = describeIssue(checked.issues[0], schema.entries);
   throw new TrlError("INVALID_PARAMS", message + misspellingHint(given, Object.keys(schema.entries)));
 }
 
@@ -22,11 +22,21 @@ function withoutNulls(raw: unknown): Record<string, unknown> {
   return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
 }
 
-function describeIssue(issue: v.BaseIssue<unknown>): string {
-  const path = v.getDotPath(issue) ?? "params";
+type Entries = Record<string, v.GenericSchema>;
+
+function describeIssue(issue: v.BaseIssue<unknown>, entries: Entries): string {
+  const path = pathOf(issue);
   if (issue.kind === "validation") return `${path}: expected ${issue.message}`;
-  if (issue.received === "undefined") return `${path}: required, expected ${issue.expected}`;
-  return `${path}: expected ${issue.expected}, got ${typeName(issue.input)}`;
+  if (issue.received === "undefined")
+    return `${path}: required, expected ${entries[path]?.expects ?? "a value"}`;
+  const expected = issue.type === "custom" ? issue.message : issue.expected;
+  return `${path}: expected ${expected}, got ${typeName(issue.input)}`;
+}
+
+/** A key that looks like no name may hold what somebody meant to be a value. */
+function pathOf(issue: v.BaseIssue<unknown>): string {
+  const keys = (issue.path ?? []).map(({ key }) => String(key));
+  return keys.map((key) => (/^[\w.-]{1,64}$/.test(key) ? key : "(name)")).join(".") || "params";
 }
 
 function typeName(value: unknown): string {

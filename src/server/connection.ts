@@ -14,6 +14,9 @@ export interface Wire {
 
 export class Connection {
   readonly #decoder: LineDecoder;
+  #unread: Uint8Array[] = [];
+  #lines: Generator<Line> | undefined;
+  #isDecoded = false;
   #queue: Uint8Array[] = [];
   #queuedBytes = 0;
   #pending = 0;
@@ -32,25 +35,28 @@ export class Connection {
 
   /** Whether a request is being answered or an answer is on its way. */
   get isBusy(): boolean {
-    return this.#pending > 0 || this.#queue.length > 0;
+    return this.#pending > 0 || this.#queue.length > 0 || this.#unread.length > 0;
   }
 
   /** Bytes from the client. */
   receive(chunk: Uint8Array): void {
     this.counters.bytesIn += chunk.length;
-    for (const line of this.#decoder.push(chunk)) void this.#answer(line);
+    this.#unread.push(chunk);
+    this.#read();
   }
 
   /** The client has closed its side; what is pending is still answered. */
   endOfInput(): void {
-    for (const line of this.#decoder.end()) void this.#answer(line);
     this.#inputEnded = true;
+    this.#read();
     this.#closeWhenDone();
   }
 
   /** The wire takes bytes again. */
   writable(): void {
     this.#flush();
+    this.#read();
+    this.#closeWhenDone();
   }
 
   /** The wire is gone. Commands go on; their replies are dropped. */
@@ -58,14 +64,38 @@ export class Connection {
     this.#isClosed = true;
     this.#queue = [];
     this.#queuedBytes = 0;
+    this.#unread = [];
+    this.#lines = undefined;
+  }
+
+  /** Takes up lines for as long as there is room for their answers; one chunk may hold thousands. */
+  #read(): void {
+    while (!this.#isFull && !this.#isClosed) {
+      const next = this.#lines?.next();
+      if (next?.done === false) {
+        void this.#answer(next.value);
+        continue;
+      }
+      const chunk = this.#unread.shift();
+      if (chunk) this.#lines = this.#decoder.push(chunk);
+      else if (this.#inputEnded && !this.#isDecoded) {
+        this.#isDecoded = true;
+        this.#lines = this.#decoder.end();
+      } else break;
+    }
+    this.#regulateReading();
+  }
+
+  get #isFull(): boolean {
+    return this.#queuedBytes > queuedBytesMax || this.#pending >= pendingRequestsMax;
   }
 
   async #answer(line: Line): Promise<void> {
     this.#pending++;
-    this.#regulateReading();
     const reply = await this.dispatcher.reply(line);
     this.#pending--;
     this.#send(encodeFrame(reply));
+    this.#read();
     this.#closeWhenDone();
   }
 
@@ -74,7 +104,6 @@ export class Connection {
     this.#queue.push(frame);
     this.#queuedBytes += frame.length;
     if (this.#queue.length === 1) this.#flush();
-    else this.#regulateReading();
   }
 
   #flush(): void {
@@ -89,13 +118,11 @@ export class Connection {
       }
       this.#queue.shift();
     }
-    this.#regulateReading();
-    this.#closeWhenDone();
   }
 
   /** A client that does not read its replies is not read either, until it does. */
   #regulateReading(): void {
-    const isFull = this.#queuedBytes > queuedBytesMax || this.#pending >= pendingRequestsMax;
+    const isFull = this.#isFull;
     if (isFull === this.#isPaused || this.#isClosed) return;
     this.#isPaused = isFull;
     if (isFull) this.wire.pauseReading();
@@ -103,7 +130,7 @@ export class Connection {
   }
 
   #closeWhenDone(): void {
-    if (!this.#inputEnded || this.isBusy || this.#isClosed) return;
+    if (!this.#inputEnded || !this.#isDecoded || this.isBusy || this.#isClosed) return;
     this.#isClosed = true;
     this.wire.close();
   }

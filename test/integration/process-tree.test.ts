@@ -141,6 +141,32 @@ test("SIGTERM with twenty running commands leaves no process, no socket, no file
     expect(wire.frames.filter((frame) => frame["id"]?.startsWith("run")).length).toBe(20);
   }));
 
+test("a process with a forged tag dies with its session all the same", () =>
+  withDaemon(async (daemon) => {
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    const other = await newSession(wire);
+    const result = await session.run(
+      "export TRL_SESSION_ID=s-00000000 TRL_COMMAND_ID=x; (setsid sleep 1000 &)\nsleep 0.1",
+    );
+    const { pid } = result.leftovers[0]!;
+    await wire.call("session.destroy", { session_id: session.id });
+    expect(isAlive(pid)).toBe(false);
+    expect(await other.out("echo here")).toBe("here");
+  }));
+
+test("leftovers are named by what they are", () =>
+  withDaemon(async (daemon) => {
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    for (let i = 0; i < 10; i++) {
+      const { leftovers } = await session.run("sleep 1000 &");
+      expect(leftovers.map(({ command }) => command)).toEqual(["sleep 1000"]);
+    }
+    const { leftovers } = await session.run("(while :; do sleep 1; done) &");
+    expect(leftovers[0]?.command).toMatch(/bash \(subshell\)$/);
+  }));
+
 test("adopted processes that end are reaped", () =>
   withDaemon(async (daemon) => {
     using wire = await daemon.connect();

@@ -273,6 +273,38 @@ describe("nothing of the machinery shows", () => {
   });
 });
 
+describe("and neither", () => {
+  test("does bash's list of traps show the hook", async () => {
+    const { run } = await newSession(wire);
+    expect((await run("trap -p")).stdout).toBe("");
+    const listed = await run("trap 'echo \"bye\"' EXIT; trap -p EXIT; trap 'echo i' INT; trap");
+    expect(listed.stdout).toBe(
+      "trap -- 'echo \"bye\"' EXIT\ntrap -- 'echo \"bye\"' EXIT\ntrap -- 'echo i' SIGINT\nbye\n",
+    );
+  });
+
+  test("does a directory given for one command confuse what comes after it", async () => {
+    for (const shell of all) {
+      const { out } = await newSession(wire, { shell });
+      await out("cd /tmp");
+      await out("true", { working_dir: "/usr/lib" });
+      await out("cd /usr/lib");
+      expect(await out("pwd")).toBe("/usr/lib");
+    }
+  });
+
+  test("is one lost when its directory is removed and made again", async () => {
+    const { out } = await newSession(wire, { working_dir: daemon.dir });
+    await out("mkdir -p again && cd again");
+    const other = await newSession(wire, { working_dir: daemon.dir });
+    await other.out("rmdir again && mkdir again && touch again/new");
+    expect(await out("ls")).toBe("new");
+    await out("cd .. && mkdir up && cd up && rmdir ../up");
+    await out("cd ..");
+    expect(await out("pwd")).toBe(daemon.dir);
+  });
+});
+
 describe("stateless sessions", () => {
   test("forget, as claw_core's did", async () => {
     const session = await newSession(wire, { stateful: false, working_dir: "/usr" });

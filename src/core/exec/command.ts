@@ -49,8 +49,13 @@ export class Command {
 
   /** Ends the tree of this command; background processes of earlier commands live on. */
   stop(reason: "timeout" | "cancelled", how: Termination = { graceMs: commandGraceMs }): void {
+    this.endedBy(reason, terminate(this.#spec.custody, { commandId: this.id }, how));
+  }
+
+  /** For whoever ends its processes otherwise. The outcome is known when that is done. */
+  endedBy(reason: "timeout" | "cancelled", termination: Promise<unknown>): void {
     this.#stopReason ??= reason;
-    this.#stopping ??= terminate(this.#spec.custody, { commandId: this.id }, how);
+    this.#stopping = Promise.all([this.#stopping, termination]);
   }
 
   /** Reads no more of what a background process left behind still prints. */
@@ -76,7 +81,7 @@ export class Command {
     await Promise.all([this.#stdout.drained(deadline), this.#stderr.drained(deadline)]);
     this.#stdout.discardRest();
     this.#stderr.discardRest();
-    const leftovers = custody.leftoversOf(this.id, process.pid).map(describe);
+    const leftovers = await describeLeftovers(() => custody.leftoversOf(this.id, process.pid));
     return {
       exitCode,
       signal,
@@ -87,4 +92,18 @@ export class Command {
   }
 }
 
+/** A process that is just being started still looks like its shell: it is given a moment to become itself. */
+async function describeLeftovers(find: () => ProcessEntry[]): Promise<CommandOutcome["leftovers"]> {
+  let found = find().map(describe);
+  if (found.some(({ command }) => isBeingStarted(command))) {
+    await Bun.sleep(startingMs);
+    found = find().map(describe);
+  }
+  return found.map(({ pid, command }) => ({ pid, command: command.replace(scriptOfShell, " (subshell)") }));
+}
+
 const describe = ({ pid }: ProcessEntry) => ({ pid, command: processTable.commandLine(pid) });
+const startingMs = 3;
+/** The script file of a prepared shell, as its forks show it. */
+const scriptOfShell = / \/\S*\/trl-\d+-\w+\/\d+\/\w+$/;
+const isBeingStarted = (command: string) => command.startsWith("[") || scriptOfShell.test(command);

@@ -29,10 +29,20 @@ interface Adopted {
 
 export class Custody {
   readonly adoptsOrphans = becomeSubreaper();
+  #sessions = new Set<string>();
   #roots = new Map<number, Owner>();
   #adopted = new Map<number, Adopted>();
   /** Processes met as somebody's descendants: if they lose their parents, it is known whose they are. */
   #met = new Map<number, Adopted>();
+
+  /** From now on the session's tag is believed. */
+  addSession(sessionId: string): void {
+    this.#sessions.add(sessionId);
+  }
+
+  removeSession(sessionId: string): void {
+    this.#sessions.delete(sessionId);
+  }
 
   addRoot(pid: number, owner: Owner): void {
     this.#roots.set(pid, owner);
@@ -86,14 +96,13 @@ export class Custody {
   #ownerOf(entry: ProcessEntry, justEnded: Owner | undefined): Owner | undefined {
     const met = this.#met.get(entry.pid);
     if (met?.entry.startTime === entry.startTime) return met.owner;
-    // A shell that was started ahead got its command's tag later, so that its subshells do not show it.
-    const tagged = ownerFromTags(entry.pid);
-    if (tagged?.commandId) return tagged;
     for (const related of [entry.sid, entry.pgid]) {
       const owner = this.#roots.get(related) ?? this.#adopted.get(related)?.owner;
       if (owner) return owner;
     }
-    return tagged ?? this.#onlyCandidate(justEnded);
+    const tagged = ownerFromTags(entry.pid);
+    const isKnown = tagged !== undefined && this.#sessions.has(tagged.sessionId); // anybody can set a variable
+    return isKnown ? tagged : this.#onlyCandidate(justEnded);
   }
 
   /** For one that cleared its environment and left its group: with one command it is clear whose it is. */

@@ -19,7 +19,7 @@ export function writeAndClose(fd: number, bytes: Uint8Array): void {
 async function writeSlowly(fd: number, bytes: Uint8Array): Promise<void> {
   const sink = Bun.file(fd).writer();
   try {
-    sink.write(bytes);
+    await sink.write(bytes);
     await sink.end();
   } catch {
     // As above.

@@ -41,7 +41,10 @@ export class SessionRegistry {
       newShellDir: () => this.#newShellDir(),
     });
     this.#sessions.set(id, session);
-    const init = await session.open(params.init);
+    const init = await session.open(params.init).catch(async (error: unknown) => {
+      await this.#end(session, 0, "it could not be set up");
+      throw error;
+    });
     this.log.info("session created", { session: id, shell: session.spec.shell });
     const { kind, last_activity, command_count, idle_timeout_s, ...summary } = session.summary();
     const created = { ...summary, stateful: session.spec.executor.isStateful };
@@ -71,9 +74,9 @@ export class SessionRegistry {
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#cleanup);
-    await Promise.all(this.list().map((session) => this.#end(session, graceMs, "shutdown")));
-    const survivors = await terminate(this.custody, "everything", { graceMs: 0 });
-    for (const { pid } of survivors) this.log.error("a process could not be killed", { pid });
+    const survivors = terminate(this.custody, "everything", { graceMs });
+    await Promise.all(this.list().map((session) => session.destroyAlongside(survivors)));
+    for (const { pid } of await survivors) this.log.error("a process could not be killed", { pid });
   }
 
   get totalCommandsRun(): number {

@@ -35,7 +35,9 @@ export class Session {
   #lingering = new Set<Command>();
   #destroyed: Promise<void> | undefined;
 
-  constructor(readonly spec: SessionSpec) {}
+  constructor(readonly spec: SessionSpec) {
+    spec.custody.addSession(spec.id);
+  }
 
   get id(): string {
     return this.spec.id;
@@ -69,7 +71,13 @@ export class Session {
 
   /** Everything that the session started is dead when this resolves. */
   destroy(graceMs: number): Promise<void> {
-    this.#destroyed ??= this.#destroy(graceMs);
+    this.#destroyed ??= this.#destroy(terminate(this.spec.custody, { sessionId: this.id }, { graceMs }));
+    return this.#destroyed;
+  }
+
+  /** The same where all sessions end together, and their processes by one hand. */
+  destroyAlongside(everybodysEnd: Promise<unknown>): Promise<void> {
+    this.#destroyed ??= this.#destroy(everybodysEnd);
     return this.#destroyed;
   }
 
@@ -170,16 +178,17 @@ export class Session {
     return outcome;
   }
 
-  async #destroy(graceMs: number): Promise<void> {
-    const { executor, custody, log } = this.spec;
+  async #destroy(processesEnd: Promise<unknown>): Promise<void> {
+    const { executor, custody } = this.spec;
     const phase = this.#phase;
     this.#phase = advance(phase, { state: "terminated" });
-    if (phase.state === "running") phase.command.stop("cancelled", { graceMs });
-    await executor.dispose();
-    const survivors = await terminate(custody, { sessionId: this.id }, { graceMs });
-    for (const { pid } of survivors) log.error("a process could not be killed", { session: this.id, pid });
+    if (phase.state === "running") phase.command.endedBy("cancelled", processesEnd);
+    const disposed = executor.dispose();
+    await processesEnd;
+    await disposed;
     if (phase.state === "running") await phase.ended;
     await Promise.all([...this.#lingering].map((command) => command.closeOutput()));
+    custody.removeSession(this.id);
   }
 }
 

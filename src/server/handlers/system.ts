@@ -1,6 +1,7 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { openDescriptors, residentBytes } from "../../core/resources.ts";
 import { errorCodes } from "../../protocol/errors.ts";
+import { EnvOverrides, envOverridesJsonSchema, PlainObject } from "../../protocol/fields.ts";
 import { methods, protocolVersion } from "../../protocol/methods.ts";
 import type { DescribeResult } from "../../protocol/system.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
@@ -35,18 +36,11 @@ export function systemHandlers(context: HandlerContext): SystemHandlers {
 
 function describe({ registry, version, maxLineBytes }: HandlerContext): DescribeResult {
   const { options, custody } = registry;
-  const schemaOf = (schema: Parameters<typeof toJsonSchema>[0]) =>
-    toJsonSchema(schema, { errorMode: "ignore" });
   return {
     protocol_version: protocolVersion,
     version,
     platform: { os: process.platform, arch: process.arch, bun: Bun.version },
-    methods: Object.fromEntries(
-      Object.entries(methods).map(([name, { summary, params, result }]) => [
-        name,
-        { summary, params: schemaOf(params), result: schemaOf(result) },
-      ]),
-    ),
+    methods: describeMethods(),
     error_codes: errorCodes,
     capabilities: {
       transports: ["unix"],
@@ -64,4 +58,27 @@ function describe({ registry, version, maxLineBytes }: HandlerContext): Describe
       session_max_commands: options.sessionMaxCommands,
     },
   };
+}
+
+function schemaOf(schema: Parameters<typeof toJsonSchema>[0]) {
+  return toJsonSchema(schema, {
+    errorMode: "ignore",
+    overrideSchema: ({ valibotSchema }) => {
+      if (valibotSchema === EnvOverrides) return envOverridesJsonSchema as never;
+      return valibotSchema === PlainObject ? { type: "object" } : undefined;
+    },
+  });
+}
+
+let described: DescribeResult["methods"] | undefined;
+
+/** The table never changes, so that it is described once. */
+function describeMethods(): DescribeResult["methods"] {
+  described ??= Object.fromEntries(
+    Object.entries(methods).map(([name, { summary, params, result }]) => [
+      name,
+      { summary, params: schemaOf(params), result: schemaOf(result) },
+    ]),
+  );
+  return described;
 }

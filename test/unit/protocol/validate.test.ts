@@ -29,8 +29,8 @@ describe("a message names the field and what was expected:", () => {
     [{ ...run, max_output_bytes: 1.5 }, "max_output_bytes: expected a whole number of bytes"],
     [{ ...run, max_output_bytes: -1 }, "max_output_bytes: expected a number >= 0"],
     [{ ...run, max_output_bytes: 2 ** 40 }, "max_output_bytes: expected at most 268435456 bytes"],
-    [{ ...run, env: { A: 1 } }, "env.A: expected string, got a number"],
-    [{ ...run, env: secret }, "env: expected Object, got a string"],
+    [{ ...run, env: { A: 1 } }, "env.A: expected string or null"],
+    [{ ...run, env: secret }, "env: expected an object, got a string"],
   ];
   for (const [params, message] of cases) {
     test(message, () => {
@@ -51,11 +51,11 @@ describe("a message names the field and what was expected:", () => {
     expect(complaint("exec.run", { command: secret })).toStartWith("session_id: required");
   });
 
-  test.failing("a field that is missing, with the type that it should have", () => {
+  test("a field that is missing, with the type that it should have", () => {
     expect(complaint("exec.run", { command: secret })).toBe("session_id: required, expected string");
   });
 
-  test.failing("but never a value that was put into the name of a variable", () => {
+  test("but never a value that was put into the name of a variable", () => {
     expect(complaint("exec.run", { ...run, env: { [`API_KEY=${secret}`]: "x" } })).not.toContain(secret);
   });
 });
@@ -116,11 +116,11 @@ test("names that no variable can have are refused", () => {
   }
 });
 
-test.failing("names that mean something to JavaScript are variables like others", () => {
+test("names that mean something to JavaScript are variables like others", () => {
   const env = { constructor: "a", prototype: "b" };
   expect(validateParams("exec.run", { ...run, env }).env).toEqual({ ...env });
 });
 
-test.failing("a list is no environment", () => {
+test("a list is no environment", () => {
   expect(complaint("exec.run", { ...run, env: ["a"] })).toStartWith("env: expected");
 });

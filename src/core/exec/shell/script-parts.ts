@@ -61,11 +61,14 @@ export function applyEnv(feed: CommandFeed, builtin: string): ByteString {
 }
 
 const exitTrap = /\btrap\b[\s\S]*?(?:\bEXIT\b|\s0(?![^\s;&|)}]))/;
+const trapList = /\btrap(?:\s+-p\b|\s*(?:$|[;&|)\n]))/;
 const sourcing = /\bsource\b|(?:^|[\s;&|({])\.\s/;
 
-/** Whether the command could replace the hook on EXIT, through which the state is reported. */
+/** Whether the command could replace or see the hook on EXIT, through which the state is reported. */
 export function maySetExitTrap({ command, state }: CommandFeed): boolean {
-  return exitTrap.test(command) || sourcing.test(command) || exitTrap.test(state.script);
+  return (
+    exitTrap.test(command) || trapList.test(command) || sourcing.test(command) || exitTrap.test(state.script)
+  );
 }
 
 /** The fields of a report, or nothing where it is not whole. */

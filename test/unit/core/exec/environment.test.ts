@@ -54,7 +54,7 @@ describe("a session inherits", () => {
     expect(kept).toEqual(harmless);
   });
 
-  test.failing("no password by whatever name its program knows it, with `safe`", () => {
+  test("no password by whatever name its program knows it, with `safe`", () => {
     const kept = inheritedEnv(credentials, "safe");
     expect(overlooked.filter((name) => name in kept)).toEqual([]);
   });
