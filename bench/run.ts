@@ -2,12 +2,14 @@
 import { benchExecRun } from "./exec-run.ts";
 import { benchPing } from "./ping.ts";
 import { benchStartup } from "./startup.ts";
+import { benchStream } from "./stream.ts";
 import type { Row } from "./support.ts";
 
 const entries: Record<string, () => Promise<Row[]>> = {
   startup: benchStartup,
   ping: benchPing,
   "exec-run": benchExecRun,
+  stream: benchStream,
 };
 
 const wanted = process.argv.slice(2);

@@ -1,6 +1,6 @@
 // A daemon to measure, percentiles, and rows of the table. Everything is a ratio against a floor in the same run:
 // machines are shared and noisy, so the two sides take turns.
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -30,7 +30,11 @@ export async function startDaemon({ pin = false, flags = [] as string[] } = {}):
   const child = Bun.spawn([...(pin ? pinned : []), ...own], {
     stdio: ["ignore", "ignore", "ignore"],
   });
-  while (!existsSync(socketPath)) await Bun.sleep(1);
+  for (let isThere = false; !isThere; await Bun.sleep(1)) {
+    const socket = await Bun.connect({ unix: socketPath, socket: { data() {} } }).catch(() => undefined);
+    socket?.end();
+    isThere = socket !== undefined;
+  }
   return {
     socketPath,
     pid: child.pid,

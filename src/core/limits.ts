@@ -32,3 +32,11 @@ export const descriptorReserve = 64;
 
 /** How often idle and aged sessions are looked for, and adopted processes that have ended are reaped. */
 export const cleanupIntervalMs = 1000;
+
+/** Input that a command has not read yet; more is refused. */
+export const inputPendingMaxBytes = 1024 * 1024;
+
+/** Commands that have ended are kept for those who come back: so many, of so many bytes, for so long. */
+export const retainedCommandsMax = 256;
+export const retainedBytesMax = 64 * 1024 * 1024;
+export const retainedSeconds = 600;

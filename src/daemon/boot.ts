@@ -33,8 +33,8 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
   const runDir = makeRunDir(options.env);
   const registry = new SessionRegistry(coreOptions(options, runDir), log);
   const counters = newCounters();
-  const { maxLineBytes } = options;
-  const handlers = createHandlers({ registry, counters, version, maxLineBytes });
+  const { maxLineBytes, stallTimeoutS } = options;
+  const handlers = createHandlers({ registry, counters, version, maxLineBytes, stallTimeoutS });
   const dispatcher = new Dispatcher(handlers, log);
   const maxConnections = Math.floor(descriptorLimit() / 2);
   const server = serveUnix({ path: socketPath, dispatcher, counters, maxLineBytes, maxConnections });

@@ -21,6 +21,11 @@ export const flags = {
   "default-timeout-s": { kind: "seconds", default: 60, help: "Default time limit of a command; 0 = none" },
   "max-output-bytes": { kind: "count", default: 4194304, help: "Output kept per stream of a command" },
   "max-line-bytes": { kind: "count", default: 16777216, help: "Longest request line" },
+  "stall-timeout-s": {
+    kind: "seconds",
+    default: 30,
+    help: "A stream's client that takes nothing for so long is let go; 0 = never",
+  },
   "max-sessions": { kind: "count", default: 64, help: "Sessions at a time" },
   "max-idle-sec": { kind: "seconds", default: 3600, help: "A session idle for so long is ended; 0 = never" },
   "session-ttl-sec": { kind: "seconds", default: 86400, help: "A session so old is ended; 0 = never" },

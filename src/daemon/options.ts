@@ -11,6 +11,7 @@ export interface DaemonOptions {
   defaultTimeoutS: number;
   maxOutputBytes: number;
   maxLineBytes: number;
+  stallTimeoutS: number;
   maxSessions: number;
   maxIdleS: number;
   sessionTtlS: number;
@@ -53,6 +54,7 @@ export function readOptions(
     defaultTimeoutS: number("default-timeout-s"),
     maxOutputBytes: number("max-output-bytes"),
     maxLineBytes: number("max-line-bytes"),
+    stallTimeoutS: number("stall-timeout-s"),
     maxSessions: number("max-sessions"),
     maxIdleS: number("max-idle-sec"),
     sessionTtlS: number("session-ttl-sec"),

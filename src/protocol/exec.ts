@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { Bytes, EnvOverrides, OsPath, OsText, Seconds, SessionId } from "./fields.ts";
+import { Bytes, EnvOverrides, OsPath, OsText, Seconds, SessionId, Timestamp } from "./fields.ts";
 
 export const encodings = ["utf8", "base64"] as const;
 export type Encoding = (typeof encodings)[number];
@@ -40,3 +40,83 @@ export const RunResult = v.object({
   working_dir: v.string(),
 });
 export type RunResult = v.InferOutput<typeof RunResult>;
+
+export const StreamParams = v.object({ ...RunParams.entries, open_stdin: v.optional(v.boolean()) });
+export type StreamParams = v.InferOutput<typeof StreamParams>;
+
+export const StreamId = v.pipe(v.string(), v.description("a command's id, `x-` and 8 hex digits"));
+export const StreamResult = v.object({ stream_id: StreamId, session_id: SessionId });
+
+export const WriteParams = v.object({
+  stream_id: StreamId,
+  data: v.optional(v.string()),
+  encoding: v.optional(v.picklist(encodings)),
+  eof: v.optional(v.boolean()),
+});
+export const WriteResult = v.object({ stream_id: StreamId, bytes: v.number(), pending_bytes: v.number() });
+
+export const CancelParams = v.object({
+  session_id: v.optional(SessionId),
+  stream_id: v.optional(StreamId),
+  signal: v.optional(v.string()),
+});
+export const CancelResult = v.object({ cancelled: v.boolean(), signal: v.optional(v.string()) });
+
+export const AttachParams = v.object({
+  stream_id: StreamId,
+  stdout_offset: v.optional(Bytes),
+  stderr_offset: v.optional(Bytes),
+  encoding: v.optional(v.picklist(encodings)),
+});
+export const AttachResult = v.object({
+  stream_id: StreamId,
+  session_id: SessionId,
+  state: v.picklist(["running", "ended"]),
+  /** Where the replay begins: what was asked for, or the first that is still there. */
+  stdout_offset: v.number(),
+  stderr_offset: v.number(),
+  stdout_bytes: v.number(),
+  stderr_bytes: v.number(),
+  truncated: v.boolean(),
+});
+
+export const StreamSummary = v.object({
+  stream_id: StreamId,
+  session_id: SessionId,
+  kind: v.picklist(["run", "stream"]),
+  state: v.picklist(["running", "ended"]),
+  started_at: Timestamp,
+  ended_at: v.nullable(Timestamp),
+  stdout_bytes: v.number(),
+  stderr_bytes: v.number(),
+  exit_code: v.nullable(v.number()),
+  signal: v.nullable(v.string()),
+  reason: v.nullable(v.picklist(exitReasons)),
+});
+export const StreamList = v.object({ streams: v.array(StreamSummary) });
+
+const OutputFrame = v.object({ stream_id: StreamId, data: v.string(), offset: v.number() });
+const GapFrame = v.object({ stream_id: StreamId, stream: v.string(), from: v.number(), to: v.number() });
+const LaggedFrame = v.object({ stream_id: StreamId, stdout_offset: v.number(), stderr_offset: v.number() });
+export const ExitFrame = v.object({
+  stream_id: StreamId,
+  type: v.literal("exit"),
+  exit_code: v.number(),
+  signal: v.nullable(v.string()),
+  reason: v.picklist(exitReasons),
+  duration_ms: v.number(),
+  timed_out: v.boolean(),
+  stdout_bytes: v.number(),
+  stderr_bytes: v.number(),
+  leftovers: RunResult.entries.leftovers,
+});
+export type ExitFrame = v.InferOutput<typeof ExitFrame>;
+
+/** Frames that follow the reply to exec.stream and exec.attach, by their `type`. */
+export const streamEvents = {
+  stdout: OutputFrame,
+  stderr: OutputFrame,
+  gap: GapFrame,
+  lagged: LaggedFrame,
+  exit: ExitFrame,
+} as const;

@@ -49,12 +49,41 @@ export const methods = {
     params: exec.RunParams,
     result: exec.RunResult,
   },
+  "exec.stream": {
+    summary: "Runs a command and sends its output as it comes.",
+    params: exec.StreamParams,
+    result: exec.StreamResult,
+    events: exec.streamEvents,
+  },
+  "exec.write": {
+    summary: "Writes to the input of a command that was started with open_stdin.",
+    params: exec.WriteParams,
+    result: exec.WriteResult,
+  },
+  "exec.cancel": {
+    summary: "Stops a command, or sends it a signal.",
+    params: exec.CancelParams,
+    result: exec.CancelResult,
+  },
+  "exec.attach": {
+    summary: "Replays what is kept of a command's output and goes on live.",
+    params: exec.AttachParams,
+    result: exec.AttachResult,
+    events: exec.streamEvents,
+  },
+  "exec.list": {
+    summary: "Lists the commands that run and those that have ended lately.",
+    params: NoParams,
+    result: exec.StreamList,
+  },
 } satisfies Record<string, MethodSpec>;
 
 interface MethodSpec {
   summary: string;
   params: v.GenericSchema<Record<string, unknown>, Record<string, unknown>>;
   result: v.GenericSchema<Record<string, unknown>, Record<string, unknown>>;
+  /** Frames that follow the reply on the same connection, by their `type`. */
+  events?: Record<string, v.GenericSchema>;
 }
 
 export type MethodName = keyof typeof methods;

@@ -22,6 +22,7 @@ const MethodDescription = v.object({
   summary: v.string(),
   params: v.unknown(),
   result: v.unknown(),
+  events: v.optional(v.record(v.string(), v.unknown())),
 });
 
 export const DescribeResult = v.object({

@@ -1,7 +1,9 @@
-// One client, whatever carries its bytes: lines in, replies out, in bounded memory.
+// One client, whatever carries its bytes: lines in, replies and output out, in bounded memory. Replies overtake
+// output that waits.
 import { encodeFrame, type Line, LineDecoder } from "../protocol/frame.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher } from "./dispatch.ts";
+import type { LaneSubscriber, OutputLane } from "./lane.ts";
 import { pendingRequestsMax, queuedBytesMax } from "./limits.ts";
 
 /** What a transport gives. `write` takes what fits now and says how much; the rest is offered again later. */
@@ -12,17 +14,21 @@ export interface Wire {
   close(): void;
 }
 
-export class Connection {
+export class Connection implements OutputLane {
+  lastProgress = performance.now();
+  isClosed = false;
   readonly #decoder: LineDecoder;
   #unread: Uint8Array[] = [];
   #lines: Generator<Line> | undefined;
   #isDecoded = false;
-  #queue: Uint8Array[] = [];
-  #queuedBytes = 0;
-  #pending = 0;
   #inputEnded = false;
-  #isClosed = false;
   #isPaused = false;
+  #pending = 0;
+  /** The frame that has begun to leave must leave whole. */
+  #current: Uint8Array | undefined;
+  readonly #replies = new FrameQueue();
+  readonly #output = new FrameQueue();
+  #subscribers = new Set<LaneSubscriber>();
 
   constructor(
     readonly wire: Wire,
@@ -33,9 +39,10 @@ export class Connection {
     this.#decoder = new LineDecoder(maxLineBytes);
   }
 
-  /** Whether a request is being answered or an answer is on its way. */
+  /** Whether something is being answered or is on its way, now or as a stream. */
   get isBusy(): boolean {
-    return this.#pending > 0 || this.#queue.length > 0 || this.#unread.length > 0;
+    const isSending = this.#current !== undefined || this.#replies.bytes > 0 || this.#output.bytes > 0;
+    return isSending || this.#pending > 0 || this.#unread.length > 0 || this.#subscribers.size > 0;
   }
 
   /** Bytes from the client. */
@@ -45,7 +52,7 @@ export class Connection {
     this.#read();
   }
 
-  /** The client has closed its side; what is pending is still answered. */
+  /** The client has closed its side; what is pending is still answered, what streams is still delivered. */
   endOfInput(): void {
     this.#inputEnded = true;
     this.#read();
@@ -61,16 +68,41 @@ export class Connection {
 
   /** The wire is gone. Commands go on; their replies are dropped. */
   closed(): void {
-    this.#isClosed = true;
-    this.#queue = [];
-    this.#queuedBytes = 0;
+    this.isClosed = true;
     this.#unread = [];
     this.#lines = undefined;
+    this.#current = undefined;
+    this.#replies.clear();
+    this.#output.clear();
+    for (const subscriber of this.#subscribers) subscriber.closed();
+  }
+
+  /** Only when nothing waits: what is made later is made of more, and a reply has less to overtake. */
+  get hasRoom(): boolean {
+    return this.#current === undefined && this.#output.bytes === 0;
+  }
+
+  send(frame: Uint8Array): void {
+    if (this.isClosed) return;
+    let written = 0;
+    if (this.hasRoom && this.#replies.bytes === 0) written = this.#write(frame);
+    // The frame's memory is the caller's again after this.
+    if (written < frame.length) this.#output.push(new Uint8Array(frame.subarray(written)));
+    if (written > 0 && written < frame.length) this.#current = this.#output.shift();
+  }
+
+  attach(subscriber: LaneSubscriber): void {
+    this.#subscribers.add(subscriber);
+  }
+
+  detach(subscriber: LaneSubscriber): void {
+    this.#subscribers.delete(subscriber);
+    this.#closeWhenDone();
   }
 
   /** Takes up lines for as long as there is room for their answers; one chunk may hold thousands. */
   #read(): void {
-    while (!this.#isFull && !this.#isClosed) {
+    while (!this.#isFull && !this.isClosed) {
       const next = this.#lines?.next();
       if (next?.done === false) {
         void this.#answer(next.value);
@@ -87,51 +119,77 @@ export class Connection {
   }
 
   get #isFull(): boolean {
-    return this.#queuedBytes > queuedBytesMax || this.#pending >= pendingRequestsMax;
+    return this.#replies.bytes > queuedBytesMax || this.#pending >= pendingRequestsMax;
   }
 
   async #answer(line: Line): Promise<void> {
     this.#pending++;
-    const reply = await this.dispatcher.reply(line);
+    const afterwards: (() => void)[] = [];
+    const client = { lane: this, afterReply: (action: () => void) => void afterwards.push(action) };
+    const reply = await this.dispatcher.reply(line, client);
     this.#pending--;
-    this.#send(encodeFrame(reply));
+    if (!this.isClosed) this.#replies.push(encodeFrame(reply));
+    this.#flush();
+    for (const action of afterwards) action();
     this.#read();
     this.#closeWhenDone();
   }
 
-  #send(frame: Uint8Array): void {
-    if (this.#isClosed) return;
-    this.#queue.push(frame);
-    this.#queuedBytes += frame.length;
-    if (this.#queue.length === 1) this.#flush();
-  }
-
   #flush(): void {
-    while (!this.#isClosed && this.#queue.length > 0) {
-      const head = this.#queue[0]!;
-      const written = Math.max(0, this.wire.write(head));
-      this.counters.bytesOut += written;
-      this.#queuedBytes -= written;
-      if (written < head.length) {
-        this.#queue[0] = head.subarray(written);
+    const hadRoom = this.hasRoom;
+    while (!this.isClosed) {
+      this.#current ??= this.#replies.shift() ?? this.#output.shift();
+      if (!this.#current) break;
+      const written = this.#write(this.#current);
+      if (written < this.#current.length) {
+        this.#current = this.#current.subarray(written);
         break;
       }
-      this.#queue.shift();
+      this.#current = undefined;
     }
+    if (!hadRoom && this.hasRoom) for (const subscriber of this.#subscribers) subscriber.roomMade();
+  }
+
+  #write(bytes: Uint8Array): number {
+    const written = Math.max(0, this.wire.write(bytes));
+    this.counters.bytesOut += written;
+    if (written > 0) this.lastProgress = performance.now();
+    return written;
   }
 
   /** A client that does not read its replies is not read either, until it does. */
   #regulateReading(): void {
     const isFull = this.#isFull;
-    if (isFull === this.#isPaused || this.#isClosed) return;
+    if (isFull === this.#isPaused || this.isClosed) return;
     this.#isPaused = isFull;
     if (isFull) this.wire.pauseReading();
     else this.wire.resumeReading();
   }
 
   #closeWhenDone(): void {
-    if (!this.#inputEnded || !this.#isDecoded || this.isBusy || this.#isClosed) return;
-    this.#isClosed = true;
+    if (!this.#inputEnded || !this.#isDecoded || this.isBusy || this.isClosed) return;
+    this.isClosed = true;
     this.wire.close();
+  }
+}
+
+class FrameQueue {
+  bytes = 0;
+  #frames: Uint8Array[] = [];
+
+  push(frame: Uint8Array): void {
+    this.#frames.push(frame);
+    this.bytes += frame.length;
+  }
+
+  shift(): Uint8Array | undefined {
+    const frame = this.#frames.shift();
+    this.bytes -= frame?.length ?? 0;
+    return frame;
+  }
+
+  clear(): void {
+    this.#frames = [];
+    this.bytes = 0;
   }
 }

@@ -15,6 +15,7 @@ import { isMethodName, type MethodName, methods } from "../protocol/methods.ts";
 import { validateParams } from "../protocol/validate.ts";
 import { nearest } from "../util/nearest.ts";
 import type { Handlers } from "./handlers/handlers.ts";
+import type { Client } from "./lane.ts";
 
 export class Dispatcher {
   constructor(
@@ -22,23 +23,23 @@ export class Dispatcher {
     readonly log: Log,
   ) {}
 
-  async reply(line: Line): Promise<Reply> {
+  async reply(line: Line, client: Client): Promise<Reply> {
     let id: RequestId = unknownId;
     try {
       if (line.kind === "too-long")
         throw new TrlError("REQUEST_TOO_LARGE", "the line is longer than the limit");
       const request = parseRequest(line.bytes);
       id = request.id;
-      return okReply(id, await this.#call(request.method, request.params));
+      return okReply(id, await this.#call(request.method, request.params, client));
     } catch (error) {
       return errorReply(id, this.#asTrlError(error));
     }
   }
 
-  async #call(method: string, params: unknown): Promise<unknown> {
+  async #call(method: string, params: unknown, client: Client): Promise<unknown> {
     if (!isMethodName(method)) throw unsupportedMethod(method);
-    const handler = this.handlers[method] as (params: unknown) => unknown;
-    return await handler(validateParams<MethodName>(method, params));
+    const handler = this.handlers[method] as (params: unknown, client: Client) => unknown;
+    return await handler(validateParams<MethodName>(method, params), client);
   }
 
   #asTrlError(error: unknown): TrlError {

@@ -8,3 +8,6 @@ export const pendingRequestsMax = 1024;
 
 /** At shutdown, how long the last replies may take to leave. */
 export const farewellMs = 100;
+
+/** Floods are gathered into frames of at most so many bytes of output. */
+export const frameBytesMax = 128 * 1024;

@@ -95,10 +95,10 @@ test("destroy with force gives the waiting caller its own reply", () =>
     using wire = await daemon.connect();
     const session = await newSession(wire);
     const running = session.run("echo before; sleep 60");
-    await until("the command to run", async () => {
-      const info = await wire.call("session.info", { session_id: session.id });
-      return info.state === "running";
-    });
+    await until(
+      "the command to print",
+      async () => (await wire.call("exec.list", {})).streams[0]?.stdout_bytes === 7,
+    );
     const refused = await wire.fail("session.destroy", { session_id: session.id });
     expect(refused.code).toBe("SESSION_BUSY");
     const busy = await wire.fail("exec.run", { session_id: session.id, command: "true" });

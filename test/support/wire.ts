@@ -8,9 +8,13 @@ export class Wire implements Disposable {
   readonly frames: Frame[] = [];
   readonly rawLines: string[] = [];
   isClosed = false;
+  /** A flood is better looked at as it passes. */
+  keepsFrames = true;
+  onFrame: ((frame: Frame) => void) | undefined;
   #socket!: Bun.Socket;
   #pending: Uint8Array[] = [];
-  #rest = Buffer.alloc(0);
+  #parts: Buffer[] = [];
+  #isEnding = false;
   #wake: (() => void)[] = [];
   #nextId = 1;
 
@@ -41,7 +45,8 @@ export class Wire implements Disposable {
 
   /** Half-close: no more requests, but replies still come. */
   endInput(): void {
-    this.#socket.shutdown();
+    this.#isEnding = true;
+    this.#flush();
   }
 
   pause(): void {
@@ -106,16 +111,22 @@ export class Wire implements Disposable {
       }
       this.#pending.shift();
     }
+    if (this.#isEnding) this.#socket.shutdown();
   }
 
   #receive(chunk: Uint8Array): void {
-    this.#rest = Buffer.concat([this.#rest, chunk]);
-    for (let end = this.#rest.indexOf(10); end !== -1; end = this.#rest.indexOf(10)) {
-      const line = this.#rest.subarray(0, end).toString();
-      this.#rest = this.#rest.subarray(end + 1);
-      this.rawLines.push(line);
-      this.frames.push(JSON.parse(line));
+    let start = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      const line = Buffer.concat([...this.#parts, chunk.subarray(start, end)]).toString();
+      this.#parts = [];
+      start = end + 1;
+      if (this.keepsFrames) this.rawLines.push(line);
+      const frame = JSON.parse(line) as Frame;
+      this.onFrame?.(frame);
+      if (this.keepsFrames || !this.onFrame || "id" in frame || frame["type"] === "exit")
+        this.frames.push(frame);
     }
+    if (start < chunk.length) this.#parts.push(Buffer.from(chunk.subarray(start)));
     this.#notify();
   }
 

@@ -1,21 +1,25 @@
 // One running command: its process, its output, its time limit and its end. The outcome is a result, never an
 // exception; the first reason to end it wins.
+import { constants } from "node:os";
 import type { ExitReason } from "../../protocol/exec.ts";
 import { afterSeconds } from "../../util/long-timer.ts";
 import { commandGraceMs, drainMaxMs } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
-import { PipeReader, type Sink } from "../process/pipe-reader.ts";
+import { PipeReader } from "../process/pipe-reader.ts";
+import type { PipeWriter } from "../process/pipe-writer.ts";
 import { type ProcessEntry, processTable } from "../process/process-table.ts";
 import type { SpawnedProcess } from "../process/spawn.ts";
-import { type Termination, terminate } from "../process/terminate.ts";
+import { signalAll, type Termination, terminate } from "../process/terminate.ts";
+import type { CommandOutput } from "./command-output.ts";
 
 export interface CommandSpec {
   id: string;
   process: SpawnedProcess;
   custody: Custody;
   timeoutS: number;
-  stdout: Sink;
-  stderr: Sink;
+  output: CommandOutput;
+  /** Where its input stays open. */
+  input: PipeWriter | undefined;
 }
 
 export interface CommandOutcome {
@@ -35,16 +39,37 @@ export class Command {
   readonly #stderr: PipeReader;
   #stopReason: "timeout" | "cancelled" | undefined;
   #stopping: Promise<unknown> | undefined;
+  #lastSignal: NodeJS.Signals | undefined;
+  #outcome: CommandOutcome | undefined;
 
   constructor(spec: CommandSpec) {
     this.#spec = spec;
-    this.#stdout = new PipeReader(spec.process.stdoutFd, spec.stdout);
-    this.#stderr = new PipeReader(spec.process.stderrFd, spec.stderr);
+    this.#stdout = new PipeReader(spec.process.stdoutFd, spec.output.sinkOf("stdout"));
+    this.#stderr = new PipeReader(spec.process.stderrFd, spec.output.sinkOf("stderr"));
     this.ended = this.#follow();
   }
 
   get id(): string {
     return this.#spec.id;
+  }
+
+  get output(): CommandOutput {
+    return this.#spec.output;
+  }
+
+  get input(): PipeWriter | undefined {
+    return this.#spec.input;
+  }
+
+  /** Undefined while it runs. */
+  get outcome(): CommandOutcome | undefined {
+    return this.#outcome;
+  }
+
+  /** Sends a signal and no more; if the command ends by it, it was cancelled. */
+  signal(signal: NodeJS.Signals): void {
+    this.#lastSignal = signal;
+    signalAll(this.#spec.custody.membersOf({ commandId: this.id }), signal);
   }
 
   /** Ends the tree of this command; background processes of earlier commands live on. */
@@ -77,18 +102,20 @@ export class Command {
     disarm();
     await this.#stopping;
     custody.removeRoot(process.pid);
-    const deadline = performance.now() + drainMaxMs;
-    await Promise.all([this.#stdout.drained(deadline), this.#stderr.drained(deadline)]);
+    await Promise.all([this.#stdout.drained(drainMaxMs), this.#stderr.drained(drainMaxMs)]);
     this.#stdout.discardRest();
     this.#stderr.discardRest();
     const leftovers = await describeLeftovers(() => custody.leftoversOf(this.id, process.pid));
-    return {
-      exitCode,
-      signal,
-      reason: this.#stopReason ?? (signal ? "signal" : "exit"),
-      durationMs,
-      leftovers,
-    };
+    this.#outcome = { exitCode, signal, reason: this.#reasonOf(exitCode, signal), durationMs, leftovers };
+    return this.#outcome;
+  }
+
+  #reasonOf(exitCode: number, signal: string | null): ExitReason {
+    if (this.#stopReason) return this.#stopReason;
+    const asked = this.#lastSignal;
+    // A shell whose command was signalled ends with 128 and the signal's number.
+    const endedByIt = asked && (signal === asked || exitCode === 128 + constants.signals[asked]);
+    return endedByIt ? "cancelled" : signal ? "signal" : "exit";
   }
 }
 

@@ -1,39 +1,35 @@
 // exec.run's reply: what a command printed, gathered within bounds, and how it ended.
 import type { Encoding, RunResult } from "../../protocol/exec.ts";
-import { HeadTail } from "../process/head-tail.ts";
+import type { StreamLog } from "../process/stream-log.ts";
 import type { CommandOutcome } from "./command.ts";
+import type { CommandOutput } from "./command-output.ts";
 
 // A byte order mark is output like any other.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-export class GatheredOutput {
-  readonly stdout: HeadTail;
-  readonly stderr: HeadTail;
-
-  constructor(maxBytes: number) {
-    this.stdout = new HeadTail(maxBytes);
-    this.stderr = new HeadTail(maxBytes);
-  }
-
-  result(outcome: CommandOutcome, encoding: Encoding): Omit<RunResult, "command_id" | "working_dir"> {
-    const { exitCode, signal, reason, durationMs, leftovers } = outcome;
-    return {
-      stdout: render(this.stdout, encoding),
-      stderr: render(this.stderr, encoding),
-      exit_code: exitCode,
-      duration_ms: durationMs,
-      timed_out: reason === "timeout",
-      signal,
-      reason,
-      truncated: this.stdout.isTruncated || this.stderr.isTruncated,
-      stdout_bytes: this.stdout.totalBytes,
-      stderr_bytes: this.stderr.totalBytes,
-      leftovers,
-    };
-  }
+/** A run is a stream that is gathered: the same command, and what its output log has kept of it. */
+export function gather(
+  output: CommandOutput,
+  outcome: CommandOutcome,
+  encoding: Encoding,
+): Omit<RunResult, "command_id" | "working_dir"> {
+  const { exitCode, signal, reason, durationMs, leftovers } = outcome;
+  return {
+    stdout: render(output.stdout, encoding),
+    stderr: render(output.stderr, encoding),
+    exit_code: exitCode,
+    duration_ms: durationMs,
+    timed_out: reason === "timeout",
+    signal,
+    reason,
+    truncated: output.stdout.isTruncated || output.stderr.isTruncated,
+    stdout_bytes: output.stdout.totalBytes,
+    stderr_bytes: output.stderr.totalBytes,
+    leftovers,
+  };
 }
 
-function render(output: HeadTail, encoding: Encoding): string {
+function render(output: StreamLog, encoding: Encoding): string {
   const { head, tail, omittedBytes } = output.parts(encoding === "utf8");
   const marker = omittedBytes > 0 ? `\n[trl: ${omittedBytes} bytes left out]\n` : "";
   if (encoding === "utf8") return decoder.decode(head) + marker + decoder.decode(tail);

@@ -3,6 +3,9 @@
 import { closeSync } from "node:fs";
 import { hasInput } from "./libc.ts";
 
+/** The most that Linux lets a pipe hold without privilege; the usual is a sixteenth of it. */
+const pipeMaxBytes = 1024 * 1024;
+
 export type Sink = (chunk: Uint8Array) => void | Promise<void>;
 
 export class PipeReader {
@@ -10,8 +13,8 @@ export class PipeReader {
   readonly ended: Promise<void>;
   #sink: Sink;
   readonly #reader: StreamReader;
-  #chunks = 0;
-  #sinkBusy = false;
+  #bytes = 0;
+  #sinkBusy: Promise<void> | undefined;
   #isEnded = false;
 
   constructor(
@@ -40,14 +43,20 @@ export class PipeReader {
   }
 
   /**
-   * Resolves when all that was written before the call has reached the sink, or the time is over. The end of
-   * the pipe is not waited for: a background process may hold it open for hours.
+   * Resolves when all that was written before the call has reached the sink. The end of the pipe is not waited
+   * for: a background process may hold it open for hours, and even write to it all the time; then it is over
+   * after `maxMs` of reading or more bytes than a pipe can have held. Waiting for a slow sink does not count.
    */
-  async drained(deadline: number): Promise<void> {
-    for (let quietTurns = 0; quietTurns < 2 && !this.#isEnded && performance.now() < deadline; ) {
-      const before = this.#chunks;
-      await nextTurn();
-      const isQuiet = before === this.#chunks && !this.#sinkBusy && !hasInput(this.fd);
+  async drained(maxMs: number): Promise<void> {
+    const bytesMax = this.#bytes + pipeMaxBytes;
+    let leftMs = maxMs;
+    for (let quietTurns = 0; quietTurns < 2 && !this.#isEnded && leftMs > 0 && this.#bytes < bytesMax; ) {
+      const before = this.#bytes;
+      const began = performance.now();
+      const wasBusy = this.#sinkBusy !== undefined;
+      await (this.#sinkBusy ?? nextTurn());
+      if (!wasBusy) leftMs -= performance.now() - began;
+      const isQuiet = before === this.#bytes && !this.#sinkBusy && !hasInput(this.fd);
       quietTurns = isQuiet ? quietTurns + 1 : 0;
     }
   }
@@ -57,13 +66,10 @@ export class PipeReader {
       for (;;) {
         const { done, value } = await this.#reader.read();
         if (done) break;
-        this.#chunks++;
-        const accepted = this.#sink(value);
-        if (accepted) {
-          this.#sinkBusy = true;
-          await accepted;
-          this.#sinkBusy = false;
-        }
+        this.#bytes += value.length;
+        this.#sinkBusy = this.#sink(value) || undefined;
+        if (this.#sinkBusy) await this.#sinkBusy;
+        this.#sinkBusy = undefined;
       }
     } finally {
       this.#isEnded = true;

@@ -2,28 +2,76 @@
 import { closeSync, writeSync } from "node:fs";
 import { pipeSyncWriteMaxBytes } from "../limits.ts";
 
-/** Writes all of it and closes the pipe, at once where it fits in one page. */
+/** Writes a little and closes the pipe, at once. */
 export function writeAndClose(fd: number, bytes: Uint8Array): void {
-  if (bytes.length > pipeSyncWriteMaxBytes) {
-    void writeSlowly(fd, bytes);
-    return;
-  }
+  if (bytes.length > pipeSyncWriteMaxBytes) throw new Error("too much for a pipe to take at once");
   try {
     if (bytes.length > 0) writeSync(fd, bytes);
   } catch {
-    // The reader has gone: it did not want the rest, which is no error.
+    // The reader has gone: it did not want it, which is no error.
   }
   closeSync(fd);
 }
 
-async function writeSlowly(fd: number, bytes: Uint8Array): Promise<void> {
-  const sink = Bun.file(fd).writer();
-  try {
-    await sink.write(bytes);
-    await sink.end();
-  } catch {
-    // As above.
-  } finally {
-    closeSync(fd);
+export class PipeWriter {
+  #fd: number;
+  #sink: Bun.FileSink;
+  #queue: Uint8Array[] = [];
+  #pendingBytes = 0;
+  #isWriting = false;
+  #state: "open" | "ending" | "closed" = "open";
+
+  constructor(fd: number) {
+    this.#fd = fd;
+    this.#sink = Bun.file(fd).writer();
+  }
+
+  get isOpen(): boolean {
+    return this.#state === "open";
+  }
+
+  /** Not read yet, and perhaps never: whoever writes bounds it. */
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  write(bytes: Uint8Array): void {
+    if (this.#state !== "open" || bytes.length === 0) return;
+    this.#queue.push(bytes);
+    this.#pendingBytes += bytes.length;
+    void this.#drain();
+  }
+
+  /** End of file, once all is written. */
+  end(): void {
+    if (this.#state !== "open") return;
+    this.#state = "ending";
+    void this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    try {
+      for (let next = this.#queue[0]; next; next = this.#queue[0]) {
+        await this.#sink.write(next);
+        await this.#sink.flush();
+        this.#queue.shift();
+        this.#pendingBytes -= next.length;
+      }
+      if (this.#state === "ending") this.#close();
+    } catch {
+      this.#close(); // the reader has gone
+    }
+    this.#isWriting = false;
+  }
+
+  #close(): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    this.#queue = [];
+    this.#pendingBytes = 0;
+    Promise.resolve(this.#sink.end()).catch(() => {});
+    closeSync(this.#fd);
   }
 }

@@ -31,10 +31,13 @@ export function signalAll(members: ProcessEntry[], signal: NodeJS.Signals): void
   const leaders = new Set(members.filter(({ pid, pgid }) => pid === pgid).map(({ pid }) => pid));
   for (const leader of leaders) {
     sendSignal(-leader, signal);
-    if (signal !== "SIGKILL") sendSignal(-leader, "SIGCONT"); // a stopped process hears no other signal
+    if (wakening.includes(signal)) sendSignal(-leader, "SIGCONT");
   }
   for (const member of members) if (!leaders.has(member.pgid)) signalProcess(member, signal);
 }
+
+/** They ask for an end, and a stopped process would not hear them. */
+const wakening: NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"];
 
 async function isGoneWithin(ms: number, custody: Custody, selection: Selection): Promise<boolean> {
   const deadline = performance.now() + ms;

@@ -2,6 +2,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams } from "../../protocol/session.ts";
+import type { CommandStore } from "../exec/command-store.ts";
 import { requireDirectory } from "../exec/directories.ts";
 import { type Env, inheritedEnv, overlayEnv } from "../exec/environment.ts";
 import type { Executor } from "../exec/executor.ts";
@@ -17,6 +18,7 @@ const defaultWorkingDir = "/tmp";
 
 export interface SessionContext {
   options: CoreOptions;
+  commands: CommandStore;
   custody: Custody;
   log: Log;
   newShellDir: () => string;
@@ -24,7 +26,7 @@ export interface SessionContext {
 
 export function createSession(id: string, params: CreateParams, context: SessionContext): Session {
   refuseWhatIsNotHere(params);
-  const { options, custody, log } = context;
+  const { options, commands, custody, log } = context;
   const shell = resolveShell(params.shell ?? options.defaultShell, options.env);
   return new Session({
     id,
@@ -35,6 +37,7 @@ export function createSession(id: string, params: CreateParams, context: Session
     maxCommands: options.sessionMaxCommands,
     maxOutputBytes: options.maxOutputBytes,
     executor: createExecutor(id, shell, params, context),
+    commands,
     custody,
     log,
   });

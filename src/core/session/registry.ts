@@ -2,6 +2,7 @@
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams, CreateResult } from "../../protocol/session.ts";
 import { newId } from "../../util/ids.ts";
+import { CommandStore } from "../exec/command-store.ts";
 import { cleanupIntervalMs, destroyGraceMs } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
@@ -13,6 +14,7 @@ import type { Session } from "./session.ts";
 
 export class SessionRegistry {
   readonly custody = new Custody();
+  readonly commands = new CommandStore();
   #sessions = new Map<string, Session>();
   #commandsOfEnded = 0;
   #shellCount = 0;
@@ -36,6 +38,7 @@ export class SessionRegistry {
     const id = newId("s", (taken) => this.#sessions.has(taken));
     const session = createSession(id, params, {
       options: this.options,
+      commands: this.commands,
       custody: this.custody,
       log: this.log,
       newShellDir: () => this.#newShellDir(),
@@ -92,6 +95,7 @@ export class SessionRegistry {
 
   #housekeeping(): void {
     this.custody.reapEnded();
+    this.commands.forgetOld();
     const { sessionTtlS } = this.options;
     for (const session of this.list()) {
       const ageS = (Date.now() - session.createdAt.getTime()) / 1000;

@@ -1,15 +1,17 @@
 // One session: its identity, its state, the command that runs in it and the processes that it has left behind.
 import { TrlError } from "../../protocol/errors.ts";
-import type { RunParams, RunResult } from "../../protocol/exec.ts";
+import type { RunResult, StreamParams } from "../../protocol/exec.ts";
 import type { SessionInfo, SessionSummary } from "../../protocol/session.ts";
 import { newId } from "../../util/ids.ts";
 import { Command, type CommandOutcome } from "../exec/command.ts";
+import { CommandOutput } from "../exec/command-output.ts";
+import type { CommandRecord, CommandStore } from "../exec/command-store.ts";
 import type { Executor, Launched } from "../exec/executor.ts";
-import { GatheredOutput } from "../exec/gather.ts";
+import { gather } from "../exec/gather.ts";
 import { effectiveTimeoutS } from "../exec/timeout-rule.ts";
 import type { Log } from "../log.ts";
 import type { Custody } from "../process/custody.ts";
-import { writeAndClose } from "../process/pipe-writer.ts";
+import { PipeWriter } from "../process/pipe-writer.ts";
 import { terminate } from "../process/terminate.ts";
 import { advance, type Phase } from "./state-machine.ts";
 
@@ -22,6 +24,7 @@ export interface SessionSpec {
   maxCommands: number;
   maxOutputBytes: number;
   executor: Executor;
+  commands: CommandStore;
   custody: Custody;
   log: Log;
 }
@@ -57,16 +60,26 @@ export class Session {
 
   /** Ends the creation: runs `init`, if there is one, before any other command. */
   async open(init: string | undefined): Promise<RunResult | undefined> {
-    if (init !== undefined) return await this.#execute({ command: init });
+    if (init !== undefined) return await this.#gather(this.#start({ command: init }, "run"), {});
     this.#phase = advance(this.#phase, { state: "idle" });
     return undefined;
   }
 
-  async run(params: CommandParams): Promise<RunResult> {
+  run(params: CommandParams): Promise<RunResult> {
+    return this.#gather(this.start(params, "run"), params);
+  }
+
+  /** Lets a command run; `ended` comes after the session has taken over what the command changed. */
+  start(params: CommandParams, kind: CommandRecord["kind"]): Started {
     this.#refuseIfUnavailable();
-    const result = this.#execute(params);
+    const started = this.#start(params, kind);
     this.#commandCount++;
-    return await result;
+    return started;
+  }
+
+  /** The command that runs now. */
+  get runningCommand(): Command | undefined {
+    return this.#phase.state === "running" ? this.#phase.command : undefined;
   }
 
   /** Everything that the session started is dead when this resolves. */
@@ -123,46 +136,51 @@ export class Session {
     }
   }
 
-  async #execute(params: CommandParams): Promise<RunResult> {
-    const { encoding = "utf8", max_output_bytes: maxBytes = this.spec.maxOutputBytes } = params;
-    const output = new GatheredOutput(maxBytes);
-    const { command, ended } = this.#start(params, output);
+  async #gather(
+    { command, ended }: Started,
+    { encoding = "utf8" }: Pick<CommandParams, "encoding">,
+  ): Promise<RunResult> {
     const outcome = await ended;
     return {
-      ...output.result(outcome, encoding),
+      ...gather(command.output, outcome, encoding),
       command_id: command.id,
       working_dir: this.spec.executor.workingDir,
     };
   }
 
-  #start(params: CommandParams, output: GatheredOutput): Started {
-    const { executor, custody, log, timeoutS } = this.spec;
+  #start(params: CommandParams, kind: CommandRecord["kind"]): Started {
+    const { executor, custody, log, timeoutS, commands } = this.spec;
     const id = newId("x");
     const launched = executor.launch({
       commandId: id,
       command: params.command,
       env: params.env ?? {},
       workingDir: params.working_dir,
-      wantsStdin: params.stdin !== undefined,
+      wantsStdin: params.stdin !== undefined || params.open_stdin === true,
     });
-    if (launched.stdinFd !== undefined) writeAndClose(launched.stdinFd, Buffer.from(params.stdin ?? ""));
+    const input = launched.stdinFd === undefined ? undefined : new PipeWriter(launched.stdinFd);
+    input?.write(Buffer.from(params.stdin ?? ""));
+    if (!params.open_stdin) input?.end();
     const command = new Command({
       id,
       process: launched.process,
       custody,
       timeoutS: effectiveTimeoutS(params.command, params.timeout_s, timeoutS),
-      stdout: (chunk) => output.stdout.push(chunk),
-      stderr: (chunk) => output.stderr.push(chunk),
+      output: new CommandOutput(params.max_output_bytes ?? this.spec.maxOutputBytes),
+      input,
     });
     const ended = command.ended.then((outcome) => this.#finish(command, launched, outcome));
     this.#phase = advance(this.#phase, { state: "running", command, ended });
     this.#lastActivity = new Date();
+    commands.add({ command, sessionId: this.id, kind, endedAt: undefined });
     log.debug("command started", { session: this.id, command: id });
     return { command, ended };
   }
 
   #finish(command: Command, launched: Launched, outcome: CommandOutcome): CommandOutcome {
     launched.settle(outcome);
+    command.input?.end();
+    command.output.complete();
     if (this.#phase.state !== "terminated") this.#phase = advance(this.#phase, { state: "idle" });
     this.#lastActivity = new Date();
     for (const earlier of this.#lingering) if (!earlier.isOutputOpen) this.#lingering.delete(earlier);
@@ -192,9 +210,9 @@ export class Session {
   }
 }
 
-type CommandParams = Omit<RunParams, "session_id">;
+export type CommandParams = Omit<StreamParams, "session_id">;
 
-interface Started {
+export interface Started {
   command: Command;
   ended: Promise<CommandOutcome>;
 }

@@ -2,11 +2,14 @@
 import type { SessionRegistry } from "../../core/session/registry.ts";
 import type { MethodName, Params, Result } from "../../protocol/methods.ts";
 import type { ServerCounters } from "../counters.ts";
+import type { Client } from "../lane.ts";
 import { execHandlers } from "./exec.ts";
 import { sessionHandlers } from "./session.ts";
 import { systemHandlers } from "./system.ts";
 
-export type Handlers = { [M in MethodName]: (params: Params<M>) => Result<M> | Promise<Result<M>> };
+export type Handlers = {
+  [M in MethodName]: (params: Params<M>, client: Client) => Result<M> | Promise<Result<M>>;
+};
 
 /** What handlers stand on. */
 export interface HandlerContext {
@@ -14,6 +17,7 @@ export interface HandlerContext {
   counters: ServerCounters;
   version: string;
   maxLineBytes: number;
+  stallTimeoutS: number;
 }
 
 export function createHandlers(context: HandlerContext): Handlers {

@@ -70,14 +70,22 @@ function schemaOf(schema: Parameters<typeof toJsonSchema>[0]) {
   });
 }
 
+const schemasOf = (events: Record<string, Parameters<typeof toJsonSchema>[0]>) =>
+  Object.fromEntries(Object.entries(events).map(([type, schema]) => [type, schemaOf(schema)]));
+
 let described: DescribeResult["methods"] | undefined;
 
 /** The table never changes, so that it is described once. */
 function describeMethods(): DescribeResult["methods"] {
   described ??= Object.fromEntries(
-    Object.entries(methods).map(([name, { summary, params, result }]) => [
+    Object.entries(methods).map(([name, method]) => [
       name,
-      { summary, params: schemaOf(params), result: schemaOf(result) },
+      {
+        summary: method.summary,
+        params: schemaOf(method.params),
+        result: schemaOf(method.result),
+        ...("events" in method ? { events: schemasOf(method.events) } : {}),
+      },
     ]),
   );
   return described;

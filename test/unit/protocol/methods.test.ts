@@ -13,7 +13,13 @@ const integrationDir = join(import.meta.dir, "../../integration");
 
 test("every method has a handler, and every handler a method", () => {
   const registry = {} as SessionRegistry; // nothing is called
-  const handlers = createHandlers({ registry, counters: newCounters(), version: "0", maxLineBytes: 1 });
+  const handlers = createHandlers({
+    registry,
+    counters: newCounters(),
+    version: "0",
+    maxLineBytes: 1,
+    stallTimeoutS: 30,
+  });
   expect(Object.keys(handlers).sort()).toEqual([...names].sort());
 });
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { HeadTail } from "../../../../src/core/process/head-tail.ts";
+import { StreamLog } from "../../../../src/core/process/stream-log.ts";
 
-function gather(maxBytes: number, chunks: Uint8Array[]): HeadTail {
-  const output = new HeadTail(maxBytes);
+function gather(maxBytes: number, chunks: Uint8Array[]): StreamLog {
+  const output = new StreamLog(maxBytes);
   for (const chunk of chunks) output.push(chunk);
   return output;
 }

@@ -1,0 +1,132 @@
+// What a command prints, once for all who want it: kept in two logs, and read from them by any number of readers
+// at their own pace. A reader that is slow holds the command back, as a full pipe would; with no reader the
+// oldest is dropped.
+import type { Sink } from "../process/pipe-reader.ts";
+import { StreamLog } from "../process/stream-log.ts";
+
+export const streamNames = ["stdout", "stderr"] as const;
+export type StreamName = (typeof streamNames)[number];
+export type Offsets = Record<StreamName, number>;
+
+export class CommandOutput {
+  readonly stdout: StreamLog;
+  readonly stderr: StreamLog;
+  #readers = new Set<OutputReader>();
+  #waiting: (() => void)[] = [];
+  #isComplete = false;
+
+  constructor(keptBytesMax: number) {
+    this.stdout = new StreamLog(keptBytesMax);
+    this.stderr = new StreamLog(keptBytesMax);
+  }
+
+  /** No more will come. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  sinkOf(stream: StreamName): Sink {
+    return (chunk) => this.#take(stream, chunk);
+  }
+
+  complete(): void {
+    this.#isComplete = true;
+    this.stdout.compact();
+    this.stderr.compact();
+    for (const reader of this.#readers) reader.onChange();
+  }
+
+  /** Reads from these offsets, or from the first ones after them that are still there. */
+  openReader(from: Offsets, onChange: () => void): OutputReader {
+    const reader = new OutputReader(this, from, onChange, () => this.#readerMoved());
+    this.#readers.add(reader);
+    return reader;
+  }
+
+  closeReader(reader: OutputReader): void {
+    this.#readers.delete(reader);
+    this.#readerMoved();
+  }
+
+  #take(stream: StreamName, chunk: Uint8Array): void | Promise<void> {
+    const room = this.#roomIn(stream);
+    if (room < chunk.length) return this.#takeSlowly(stream, chunk);
+    this[stream].push(chunk);
+    this.#changed();
+  }
+
+  async #takeSlowly(stream: StreamName, chunk: Uint8Array): Promise<void> {
+    for (let rest = chunk; rest.length > 0; ) {
+      const fitting = rest.subarray(0, this.#roomIn(stream));
+      if (fitting.length === 0) {
+        await new Promise<void>((resolve) => this.#waiting.push(resolve));
+        continue;
+      }
+      this[stream].push(fitting);
+      rest = rest.subarray(fitting.length);
+      this.#changed();
+    }
+  }
+
+  #roomIn(stream: StreamName): number {
+    let room = Number.POSITIVE_INFINITY;
+    for (const reader of this.#readers) room = Math.min(room, this[stream].roomFor(reader.offsets[stream]));
+    return Math.max(0, room);
+  }
+
+  #changed(): void {
+    for (const reader of this.#readers) reader.onChange();
+  }
+
+  #readerMoved(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
+
+export interface OutputPiece {
+  stream: StreamName;
+  offset: number;
+  /** A view: to be used before anything else is read or written. */
+  bytes: Uint8Array;
+  /** Nothing comes after it. */
+  isLast: boolean;
+  /** Bytes before it that are not kept any more. */
+  missingFrom: number | undefined;
+}
+
+export class OutputReader {
+  constructor(
+    readonly output: CommandOutput,
+    /** What is to be read next. */
+    readonly offsets: Offsets,
+    readonly onChange: () => void,
+    readonly onMoved: () => void,
+  ) {}
+
+  get isAtEnd(): boolean {
+    return (
+      this.output.isComplete &&
+      streamNames.every((name) => this.offsets[name] >= this.output[name].totalBytes)
+    );
+  }
+
+  /** The next bytes of a stream; undefined where there are none yet. */
+  peek(stream: StreamName, maxBytes: number): OutputPiece | undefined {
+    const log = this.output[stream];
+    const wanted = this.offsets[stream];
+    if (wanted >= log.totalBytes) return undefined;
+    const offset = log.firstFrom(wanted);
+    const bytes = log.read(offset, maxBytes);
+    const isLast = this.output.isComplete && offset + bytes.length === log.totalBytes;
+    return { stream, offset, bytes, isLast, missingFrom: offset > wanted ? wanted : undefined };
+  }
+
+  moveTo(stream: StreamName, offset: number): void {
+    this.offsets[stream] = offset;
+    this.onMoved();
+  }
+
+  close(): void {
+    this.output.closeReader(this);
+  }
+}

@@ -1,0 +1,149 @@
+// One output stream in bounded memory: its beginning and its end, addressed by absolute byte offsets. The end is
+// a ring, which is also the buffer that live readers read from: who is slow lags behind in it, and before a byte
+// is overwritten that a reader still needs, the writer waits.
+
+/** Even where little is to be kept, live readers need room to be a little late. */
+const ringMinBytes = 256 * 1024;
+
+/** More than any character has. */
+const seamBytes = 16;
+
+export class StreamLog {
+  #buffer = new Uint8Array(0);
+  #total = 0;
+  readonly #headMax: number;
+  readonly #capacity: number;
+
+  constructor(readonly keptBytesMax: number) {
+    this.#capacity = Math.max(keptBytesMax, 2 * ringMinBytes);
+    this.#headMax = Math.ceil(this.#capacity / 2);
+  }
+
+  get totalBytes(): number {
+    return this.#total;
+  }
+
+  /** Whether some of it is not kept. */
+  get isTruncated(): boolean {
+    return this.#total > this.keptBytesMax;
+  }
+
+  /** How much can be taken without losing what a reader at `cursor` has not read yet. */
+  roomFor(cursor: number): number {
+    return Math.max(cursor, this.#headMax) + this.#ringBytes - this.#total;
+  }
+
+  push(chunk: Uint8Array): void {
+    const linear = chunk.subarray(0, Math.max(0, this.#capacity - this.#total));
+    if (linear.length > 0) {
+      this.#grow(this.#total + linear.length);
+      this.#buffer.set(linear, this.#total);
+    }
+    this.#pushToRing(chunk.subarray(linear.length), this.#total + linear.length);
+    this.#total += chunk.length;
+  }
+
+  /** The first offset at or after `offset` that is still there. */
+  firstFrom(offset: number): number {
+    if (offset < Math.min(this.#headMax, this.#total)) return offset;
+    return Math.max(offset, this.#tailStart);
+  }
+
+  /** Whether nothing is missing from there to the end. */
+  hasAllFrom(offset: number): boolean {
+    return this.#total <= this.#capacity || offset >= this.#tailStart;
+  }
+
+  /** Bytes from an offset that is still there: a view where possible, valid until the next push. */
+  read(offset: number, maxBytes: number): Uint8Array {
+    const view = this.#view(offset, maxBytes);
+    const wanted = Math.min(maxBytes, this.#total - offset);
+    // A character must not be cut where the memory wraps around.
+    return view.length < Math.min(wanted, seamBytes)
+      ? this.#copy(offset, offset + Math.min(wanted, seamBytes))
+      : view;
+  }
+
+  #view(offset: number, maxBytes: number): Uint8Array {
+    const end = Math.min(this.#total, offset + maxBytes);
+    if (offset < this.#headMax) return this.#buffer.subarray(offset, Math.min(end, this.#headMax));
+    const at = this.#headMax + ((offset - this.#headMax) % this.#ringBytes);
+    return this.#buffer.subarray(at, Math.min(at + end - offset, this.#buffer.length));
+  }
+
+  /** What is kept when all is over: all of it, or head and tail of `keptBytesMax` with the middle left out. */
+  parts(onCharacters: boolean): { head: Uint8Array; tail: Uint8Array; omittedBytes: number } {
+    if (!this.isTruncated)
+      return { head: this.#copy(0, this.#total), tail: new Uint8Array(0), omittedBytes: 0 };
+    const headBytes = Math.ceil(this.keptBytesMax / 2);
+    let head = this.#copy(0, headBytes);
+    let tail = this.#copy(this.#total - (this.keptBytesMax - headBytes), this.#total);
+    if (onCharacters) {
+      head = head.subarray(0, endOfLastCharacter(head));
+      tail = tail.subarray(startOfFirstCharacter(tail));
+    }
+    return { head, tail, omittedBytes: this.#total - head.length - tail.length };
+  }
+
+  /** Gives back what was allocated for growth. */
+  compact(): void {
+    if (this.#total < this.#buffer.length) this.#buffer = this.#buffer.slice(0, this.#total);
+  }
+
+  get heldBytes(): number {
+    return this.#buffer.length;
+  }
+
+  get #ringBytes(): number {
+    return this.#capacity - this.#headMax;
+  }
+
+  get #tailStart(): number {
+    return Math.max(Math.min(this.#headMax, this.#total), this.#total - this.#ringBytes);
+  }
+
+  #copy(from: number, to: number): Uint8Array {
+    const copy = new Uint8Array(to - from);
+    for (let at = from; at < to; ) {
+      const piece = this.#view(at, to - at);
+      copy.set(piece, at - from);
+      at += piece.length;
+    }
+    return copy;
+  }
+
+  #grow(needed: number): void {
+    if (needed <= this.#buffer.length) return;
+    const grown = new Uint8Array(Math.min(this.#capacity, Math.max(needed, this.#buffer.length * 2, 4096)));
+    grown.set(this.#buffer.subarray(0, this.#total));
+    this.#buffer = grown;
+  }
+
+  #pushToRing(chunk: Uint8Array, offset: number): void {
+    if (chunk.length === 0) return;
+    const ring = this.#buffer.subarray(this.#headMax);
+    const kept = chunk.subarray(Math.max(0, chunk.length - ring.length));
+    const at = (offset + chunk.length - kept.length - this.#headMax) % ring.length;
+    const untilWrap = kept.subarray(0, ring.length - at);
+    ring.set(untilWrap, at);
+    ring.set(kept.subarray(untilWrap.length), 0);
+  }
+}
+
+const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80;
+
+/** Where the last whole character ends; at most three bytes of a cut one lie behind it, other rubbish stays. */
+export function endOfLastCharacter(bytes: Uint8Array): number {
+  let start = bytes.length - 1;
+  while (start > bytes.length - 4 && isContinuation(bytes[start])) start--;
+  const lead = bytes[start];
+  if (lead === undefined) return bytes.length;
+  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+  return start + length > bytes.length ? start : bytes.length;
+}
+
+function startOfFirstCharacter(bytes: Uint8Array): number {
+  let start = 0;
+  while (start < 3 && isContinuation(bytes[start])) start++;
+  return start;
+}

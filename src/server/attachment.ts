@@ -1,0 +1,136 @@
+// One client that follows one command: reads from the command's output as fast as the client takes it, and no
+// faster. A client that takes nothing for a while is let go, so that it does not hold the command for ever.
+import type { Command } from "../core/exec/command.ts";
+import {
+  type Offsets,
+  type OutputReader,
+  type StreamName,
+  streamNames,
+} from "../core/exec/command-output.ts";
+import type { Encoding, ExitFrame } from "../protocol/exec.ts";
+import { encodeFrame } from "../protocol/frame.ts";
+import type { LaneSubscriber, OutputLane } from "./lane.ts";
+import { frameBytesMax } from "./limits.ts";
+import { gapFrame, outputFrame } from "./stream-frames.ts";
+
+export interface AttachmentSpec {
+  command: Command;
+  from: Offsets;
+  encoding: Encoding;
+  lane: OutputLane;
+  stallTimeoutS: number;
+}
+
+export class Attachment implements LaneSubscriber {
+  readonly #spec: AttachmentSpec;
+  readonly #reader: OutputReader;
+  #stallTimer: Timer | undefined;
+  #isBusy = false;
+  #isStarted = false;
+  #isOver = false;
+
+  /** From here on the command waits for this client; nothing is sent before `start`. */
+  constructor(spec: AttachmentSpec) {
+    this.#spec = spec;
+    this.#reader = spec.command.output.openReader(spec.from, () => this.#advance());
+    spec.lane.attach(this);
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    this.#advance();
+  }
+
+  roomMade(): void {
+    clearTimeout(this.#stallTimer);
+    this.#stallTimer = undefined;
+    this.#advance();
+  }
+
+  closed(): void {
+    this.#end();
+  }
+
+  /** Sends one frame, and the next one in another turn: other clients and requests come in between. */
+  #advance(): void {
+    if (!this.#isStarted || this.#isOver || this.#isBusy) return;
+    if (!this.#spec.lane.hasRoom) {
+      this.#watchForStall();
+      return;
+    }
+    this.#isBusy = true; // sending may make room, which would call us again
+    this.#isBusy = this.#sendNext();
+    if (this.#isBusy) setImmediate(() => this.#resume());
+  }
+
+  #resume(): void {
+    this.#isBusy = false;
+    this.#advance();
+  }
+
+  /** False where there is nothing to send for now. */
+  #sendNext(): boolean {
+    for (const stream of streamNames) if (this.#sendFrom(stream)) return true;
+    if (this.#reader.isAtEnd) this.#sendExit();
+    return false;
+  }
+
+  #sendFrom(stream: StreamName): boolean {
+    const { command, encoding, lane } = this.#spec;
+    const piece = this.#reader.peek(stream, frameBytesMax);
+    const made = piece && outputFrame(command.id, piece, encoding);
+    if (!made) return false;
+    this.#reader.moveTo(stream, piece.offset + made.bytes);
+    if (piece.missingFrom !== undefined) lane.send(gapFrame(command.id, piece));
+    lane.send(made.frame);
+    return true;
+  }
+
+  #sendExit(): void {
+    const { command, lane } = this.#spec;
+    const { exitCode, signal, reason, durationMs, leftovers } = command.outcome!;
+    lane.send(
+      encodeFrame({
+        stream_id: command.id,
+        type: "exit",
+        exit_code: exitCode,
+        signal,
+        reason,
+        duration_ms: durationMs,
+        timed_out: reason === "timeout",
+        stdout_bytes: command.output.stdout.totalBytes,
+        stderr_bytes: command.output.stderr.totalBytes,
+        leftovers,
+      } satisfies ExitFrame),
+    );
+    this.#end();
+  }
+
+  #watchForStall(): void {
+    const { lane, stallTimeoutS } = this.#spec;
+    if (this.#stallTimer !== undefined || stallTimeoutS === 0) return;
+    const check = () => {
+      const leftMs = lane.lastProgress + stallTimeoutS * 1000 - performance.now();
+      if (leftMs <= 0) this.#letGo();
+      else this.#stallTimer = setTimeout(check, leftMs + 1);
+    };
+    this.#stallTimer = setTimeout(check, stallTimeoutS * 1000);
+  }
+
+  /** It may attach again from these offsets. */
+  #letGo(): void {
+    const { command, lane } = this.#spec;
+    const { stdout, stderr } = this.#reader.offsets;
+    const frame = { stream_id: command.id, type: "lagged", stdout_offset: stdout, stderr_offset: stderr };
+    lane.send(encodeFrame(frame));
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#stallTimer);
+    this.#reader.close();
+    this.#spec.lane.detach(this);
+  }
+}

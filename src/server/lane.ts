@@ -1,0 +1,25 @@
+/** The way out of a connection for what it subscribed to: bounded, and overtaken by replies. */
+export interface OutputLane {
+  readonly hasRoom: boolean;
+  readonly isClosed: boolean;
+  /** When the client last took anything, by performance.now(). */
+  readonly lastProgress: number;
+  /** The frame's memory may be used again after the call. */
+  send(frame: Uint8Array): void;
+  /** What an attached subscriber is told; it keeps the connection open until it detaches. */
+  attach(subscriber: LaneSubscriber): void;
+  detach(subscriber: LaneSubscriber): void;
+}
+
+export interface LaneSubscriber {
+  roomMade(): void;
+  /** The client has gone. */
+  closed(): void;
+}
+
+/** Who asks: what a handler may do beyond its reply. */
+export interface Client {
+  lane: OutputLane;
+  /** Runs once the reply to this request is on its way. */
+  afterReply(action: () => void): void;
+}

@@ -1,0 +1,45 @@
+// Output as frames, written into one piece of memory that is used again and again.
+import { isUtf8 } from "node:buffer";
+import type { OutputPiece } from "../core/exec/command-output.ts";
+import { endOfLastCharacter } from "../core/process/stream-log.ts";
+import type { Encoding } from "../protocol/exec.ts";
+import { encodeFrame } from "../protocol/frame.ts";
+import { escapedBytesMax, escapeInto } from "../util/json-bytes.ts";
+import { frameBytesMax } from "./limits.ts";
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const envelopeBytesMax = 256;
+const scratch = Buffer.allocUnsafe(frameBytesMax * escapedBytesMax + envelopeBytesMax);
+
+export interface OutputFrame {
+  /** Valid until the next frame is made. */
+  frame: Uint8Array;
+  /** How many bytes of the stream it carries. */
+  bytes: number;
+}
+
+/** None where a character is not whole yet. */
+export function outputFrame(
+  streamId: string,
+  piece: OutputPiece,
+  encoding: Encoding,
+): OutputFrame | undefined {
+  const { stream, offset, isLast } = piece;
+  const bytes =
+    encoding === "base64" || isLast ? piece.bytes : piece.bytes.subarray(0, endOfLastCharacter(piece.bytes));
+  if (bytes.length === 0) return undefined;
+  let end = scratch.write(`{"stream_id":"${streamId}","type":"${stream}","data":"`, 0, "latin1");
+  if (encoding === "base64") end += writeBase64(bytes, end);
+  else end = escapeInto(scratch, end, isUtf8(bytes) ? bytes : Buffer.from(decoder.decode(bytes)));
+  end += scratch.write(`","offset":${offset}}\n`, end, "latin1");
+  return { frame: scratch.subarray(0, end), bytes: bytes.length };
+}
+
+function writeBase64(bytes: Uint8Array, at: number): number {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+  return scratch.write(text, at, "latin1");
+}
+
+export function gapFrame(streamId: string, { stream, offset, missingFrom }: OutputPiece): Uint8Array {
+  return encodeFrame({ stream_id: streamId, type: "gap", stream, from: missingFrom, to: offset });
+}

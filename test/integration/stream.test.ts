@@ -1,0 +1,532 @@
+// exec.stream, write, cancel, attach, list: live output, live input, and a way back in.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { newSession } from "../support/session.ts";
+import { follow, sha256 } from "../support/stream.ts";
+import { isAlive, until } from "../support/wait.ts";
+import type { Wire } from "../support/wire.ts";
+
+let daemon: TestDaemon;
+/** Lines of text, some 20 MB, with characters of two to four bytes. */
+let textFile: string;
+let textHash: string;
+let textBytes: number;
+beforeAll(async () => {
+  daemon = await startDaemon({ flags: ["--max-sessions", "500"] });
+  const line = '0123456789 abcdefghij äöü € 😀 "quoted" \\ \t end\n';
+  const text = Array.from({ length: 360_000 }, (_, i) => `${i} ${line}`).join("");
+  textFile = `${daemon.dir}/text`;
+  writeFileSync(textFile, text);
+  textHash = sha256(text);
+  textBytes = Buffer.byteLength(text);
+});
+afterAll(() => daemon[Symbol.asyncDispose]());
+
+async function start(wire: Wire, command: string, more: object = {}) {
+  const session = await newSession(wire);
+  const reply = await wire.request("exec.stream", { session_id: session.id, command, ...more });
+  return { session, streamId: reply["data"].stream_id as string };
+}
+
+describe("frames", () => {
+  test("come at once, in order, with offsets, and exit last", async () => {
+    using wire = await daemon.connect();
+    const { streamId } = await start(wire, "echo one; echo err >&2; sleep 0.3; echo two; exit 3");
+    const first = await wire.frame((frame) => frame["type"] === "stdout");
+    expect(first).toEqual({ stream_id: streamId, type: "stdout", data: "one\n", offset: 0 });
+    expect(wire.frames.some((frame) => frame["type"] === "exit")).toBe(false);
+    const exit = await wire.frame((frame) => frame["type"] === "exit");
+    expect(exit).toMatchObject({
+      stream_id: streamId,
+      exit_code: 3,
+      signal: null,
+      reason: "exit",
+      timed_out: false,
+    });
+    expect(wire.frames.at(-1)).toBe(exit);
+    expect(wire.frames.find((frame) => frame["data"] === "two\n")?.["offset"]).toBe(4);
+    expect(wire.frames.find((frame) => frame["type"] === "stderr")).toMatchObject({
+      data: "err\n",
+      offset: 0,
+    });
+    expect(wire.rawLines.findIndex((line) => line.includes('"ok":true'))).toBeLessThan(
+      wire.rawLines.findIndex((line) => line.includes('"type"')),
+    );
+  });
+
+  test("never split a character, whatever the program does", async () => {
+    using wire = await daemon.connect();
+    const { streamId } = await start(
+      wire,
+      "for i in 1 2 3; do printf '\\342'; sleep 0.05; printf '\\202'; sleep 0.05; printf '\\254'; done; printf '\\342\\202'",
+    );
+    await wire.frame((frame) => frame["type"] === "exit");
+    const frames = wire.frames.filter((frame) => frame["type"] === "stdout");
+    expect(frames.map(({ data, offset }) => [data, offset])).toEqual([
+      ["€", 0],
+      ["€", 3],
+      ["€", 6],
+      ["\uFFFD", 9],
+    ]);
+    expect(streamId).toMatch(/^x-[0-9a-f]{8}$/);
+  });
+
+  test("in base64 are exact, also for bytes that are no text", async () => {
+    using wire = await daemon.connect();
+    const { streamId } = await start(wire, "head -c 3000000 /dev/urandom | tee $F", {
+      encoding: "base64",
+      env: { F: `${daemon.dir}/random` },
+    });
+    const followed = await follow(wire, streamId, "base64");
+    expect(followed.stdout.hash).toBe(sha256(await Bun.file(`${daemon.dir}/random`).bytes()));
+  });
+
+  test("of a flood are gathered, lossless even where nothing much is kept", async () => {
+    using wire = await daemon.connect();
+    wire.keepsFrames = false;
+    const { streamId } = await start(wire, `cat ${textFile}; cat ${textFile} >&2`, { max_output_bytes: 100 });
+    const followed = await follow(wire, streamId);
+    expect([followed.stdout.hash, followed.stderr.hash]).toEqual([textHash, textHash]);
+    expect(followed.frames).toBeLessThan(textBytes / 8192);
+    expect(followed.exit).toMatchObject({ stdout_bytes: textBytes, stderr_bytes: textBytes });
+  });
+
+  test("come to nc after its half-close, up to the exit", async () => {
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    const request = JSON.stringify({
+      id: "1",
+      method: "exec.stream",
+      params: { session_id: session.id, command: "echo a; sleep 0.3; echo b" },
+    });
+    const result = Bun.spawnSync(["sh", "-c", `echo '${request}' | nc -N -U ${daemon.socketPath}`]);
+    const lines = result.stdout
+      .toString()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map((line) => line.type ?? "reply")).toEqual(["reply", "stdout", "stdout", "exit"]);
+  });
+
+  test("tell a timeout", async () => {
+    using wire = await daemon.connect();
+    const { session } = await start(wire, "echo a; sleep 60", { timeout_s: 0.3 });
+    const exit = await wire.frame((frame) => frame["type"] === "exit");
+    expect(exit).toMatchObject({ reason: "timeout", timed_out: true, stdout_bytes: 2 });
+    expect(await session.out("echo usable")).toBe("usable");
+  });
+
+  test("of a background process left behind do not hold up the exit", async () => {
+    using wire = await daemon.connect();
+    const { session } = await start(wire, "(sleep 0.5; echo late; sleep 100) & echo now; x=1");
+    const exit = await wire.frame((frame) => frame["type"] === "exit");
+    expect(exit["leftovers"].length).toBeGreaterThan(0);
+    expect(wire.frames.filter((frame) => frame["type"] === "stdout").map((frame) => frame["data"])).toEqual([
+      "now\n",
+    ]);
+    expect(await session.out("echo $x")).toBe("1");
+  });
+});
+
+describe("input", () => {
+  test("is written as it is, and ends on eof", async () => {
+    using wire = await daemon.connect();
+    const { streamId } = await start(wire, "read a; echo got $a; cat", { open_stdin: true });
+    await wire.call("exec.write", { stream_id: streamId, data: "answer\nno new" });
+    await wire.frame((frame) => frame["type"] === "stdout" && frame["data"].includes("got answer"));
+    await wire.call("exec.write", { stream_id: streamId, data: "bGluZQ==", encoding: "base64", eof: true });
+    const exit = await wire.frame((frame) => frame["type"] === "exit");
+    expect(exit["exit_code"]).toBe(0);
+    const text = wire.frames
+      .filter((frame) => frame["type"] === "stdout")
+      .map((frame) => frame["data"])
+      .join("");
+    expect(text).toBe("got answer\nno newline");
+    const refused = await wire.fail("exec.write", { stream_id: streamId, data: "x" });
+    expect(refused.code).toBe("INVALID_PARAMS");
+  });
+
+  test("begins with stdin, where both are given", async () => {
+    using wire = await daemon.connect();
+    const { streamId } = await start(wire, "cat", { open_stdin: true, stdin: "first " });
+    await wire.call("exec.write", { stream_id: streamId, data: "second", eof: true });
+    await wire.frame((frame) => frame["type"] === "exit");
+    const text = wire.frames
+      .filter((frame) => frame["type"] === "stdout")
+      .map((frame) => frame["data"])
+      .join("");
+    expect(text).toBe("first second");
+  });
+
+  test("that nobody reads is bounded; once it is read, all of it arrives", async () => {
+    using wire = await daemon.connect();
+    const { streamId } = await start(wire, `while [ ! -e ${daemon.dir}/go ]; do sleep 0.02; done; wc -c`, {
+      open_stdin: true,
+    });
+    const piece = "x".repeat(100_000);
+    let written = 0;
+    let code = "";
+    while (code === "") {
+      const reply = await wire.request("exec.write", { stream_id: streamId, data: piece });
+      if (reply["ok"]) written += piece.length;
+      else code = reply["error"].code;
+      expect(written).toBeLessThan(5_000_000);
+    }
+    expect(code).toBe("REQUEST_TOO_LARGE");
+    writeFileSync(`${daemon.dir}/go`, "");
+    await until(
+      "room for the end",
+      async () => (await wire.request("exec.write", { stream_id: streamId, eof: true }))["ok"],
+    );
+    await wire.frame((frame) => frame["type"] === "exit");
+    expect(wire.frames.find((frame) => frame["type"] === "stdout")?.["data"].trim()).toBe(String(written));
+  });
+
+  test("is refused where it was not asked for", async () => {
+    using wire = await daemon.connect();
+    const { streamId } = await start(wire, "sleep 0.2");
+    expect((await wire.fail("exec.write", { stream_id: streamId, data: "x" })).code).toBe("INVALID_PARAMS");
+    expect((await wire.fail("exec.write", { stream_id: "x-00000000", data: "x" })).code).toBe(
+      "STREAM_NOT_FOUND",
+    );
+  });
+});
+
+describe("exec.cancel", () => {
+  test("stops a stream, by its id or its session's", async () => {
+    using wire = await daemon.connect();
+    for (const by of ["stream_id", "session_id"] as const) {
+      const { streamId, session } = await start(wire, "echo $$; sleep 100");
+      const pid = Number(
+        (await wire.frame((frame) => frame["stream_id"] === streamId && frame["type"] === "stdout"))["data"],
+      );
+      const target = { stream_id: streamId, session_id: session.id };
+      const reply = await wire.call("exec.cancel", { [by]: target[by] });
+      expect(reply).toEqual({ cancelled: true, signal: "SIGTERM" });
+      const exit = await wire.frame((frame) => frame["stream_id"] === streamId && frame["type"] === "exit");
+      expect(exit).toMatchObject({ reason: "cancelled", timed_out: false });
+      expect(isAlive(pid)).toBe(false);
+      expect(await session.out("echo usable")).toBe("usable");
+      expect(await wire.call("exec.cancel", { [by]: target[by] })).toEqual({ cancelled: false });
+    }
+  });
+
+  test("gives exec.run its reply with what it had printed", async () => {
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    const running = session.run("cd /usr; echo partial; sleep 100");
+    await until("the output", async () =>
+      (await wire.call("exec.list", {})).streams.some(
+        (s) => s.session_id === session.id && s.stdout_bytes === 8,
+      ),
+    );
+    await wire.call("exec.cancel", { session_id: session.id });
+    expect(await running).toMatchObject({ reason: "cancelled", stdout: "partial\n", timed_out: false });
+    expect(await session.out("pwd")).toBe("/tmp");
+  });
+
+  test("escalates, unless another signal was asked for", async () => {
+    using wire = await daemon.connect();
+    const deaf = await start(wire, "trap '' TERM; echo deaf; while :; do sleep 0.1; done");
+    await wire.frame((frame) => frame["data"] === "deaf\n");
+    await wire.call("exec.cancel", { stream_id: deaf.streamId });
+    const exit = await wire.frame((frame) => frame["type"] === "exit");
+    expect(exit).toMatchObject({ signal: "SIGKILL", reason: "cancelled", exit_code: 137 });
+
+    const handler = await start(
+      wire,
+      "trap 'echo usr' USR1; echo ready; while [ ! -e $F ]; do sleep 0.05; done; echo end",
+      {
+        env: { F: `${daemon.dir}/end` },
+      },
+    );
+    const from = (frame: { stream_id?: string }) => frame.stream_id === handler.streamId;
+    await wire.frame((frame) => from(frame) && frame["data"] === "ready\n");
+    expect(await wire.call("exec.cancel", { stream_id: handler.streamId, signal: "usr1" })).toEqual({
+      cancelled: true,
+      signal: "SIGUSR1",
+    });
+    await wire.frame((frame) => from(frame) && frame["type"] === "stdout" && frame["data"].includes("usr"));
+    writeFileSync(`${daemon.dir}/end`, "");
+    expect(await wire.frame((frame) => from(frame) && frame["type"] === "exit")).toMatchObject({
+      reason: "exit",
+      exit_code: 0,
+    });
+  });
+
+  test("with SIGINT ends like ^C; SIGSTOP and SIGCONT do as they say", async () => {
+    using wire = await daemon.connect();
+    const { streamId } = await start(wire, "echo $$; while :; do echo tick; sleep 0.02; done");
+    const pid = Number((await wire.frame((frame) => frame["type"] === "stdout"))["data"].split("\n")[0]);
+    await wire.call("exec.cancel", { stream_id: streamId, signal: "SIGSTOP" });
+    await until("it to stop", () =>
+      Bun.spawnSync(["ps", "-o", "stat=", "-p", String(pid)])
+        .stdout.toString()
+        .startsWith("T"),
+    );
+    await wire.call("exec.cancel", { stream_id: streamId, signal: "CONT" });
+    const seen = wire.frames.length;
+    await until("it to go on", () => wire.frames.length > seen + 2);
+    await wire.call("exec.cancel", { stream_id: streamId, signal: "SIGINT" });
+    expect(await wire.frame((frame) => frame["type"] === "exit")).toMatchObject({
+      reason: "cancelled",
+      exit_code: 130,
+    });
+  });
+
+  test("refuses what makes no sense", async () => {
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    expect(await wire.call("exec.cancel", { session_id: session.id })).toEqual({ cancelled: false });
+    expect((await wire.fail("exec.cancel", {})).code).toBe("INVALID_PARAMS");
+    expect((await wire.fail("exec.cancel", { session_id: session.id, signal: "SIGNOPE" })).code).toBe(
+      "INVALID_PARAMS",
+    );
+    expect((await wire.fail("exec.cancel", { stream_id: "x-00000000" })).code).toBe("STREAM_NOT_FOUND");
+    expect((await wire.fail("exec.cancel", { session_id: "s-00000000" })).code).toBe("SESSION_NOT_FOUND");
+  });
+});
+
+describe("exec.attach", () => {
+  const small = "for i in $(seq 1000); do echo line $i ä; done";
+  const smallText = Array.from({ length: 1000 }, (_, i) => `line ${i + 1} ä\n`).join("");
+
+  test("after the end replays all, from the beginning or the middle, from another connection", async () => {
+    using wire = await daemon.connect();
+    const { streamId } = await start(wire, `${small}; ${small} >&2; exit 4`);
+    await wire.frame((frame) => frame["type"] === "exit");
+    using other = await daemon.connect();
+    expect(await other.call("exec.attach", { stream_id: streamId })).toMatchObject({
+      state: "ended",
+      truncated: false,
+      stdout_offset: 0,
+    });
+    const whole = await follow(other, streamId);
+    expect([whole.stdout.hash, whole.stderr.hash, whole.exit["exit_code"]]).toEqual([
+      sha256(smallText),
+      sha256(smallText),
+      4,
+    ]);
+
+    using third = await daemon.connect();
+    const bytes = Buffer.from(smallText);
+    await third.call("exec.attach", {
+      stream_id: streamId,
+      stdout_offset: 5000,
+      stderr_offset: bytes.length,
+      encoding: "base64",
+    });
+    const rest = await follow(third, streamId, "base64");
+    expect(rest.stdout).toMatchObject({ hash: sha256(bytes.subarray(5000)), from: 5000 });
+    expect(rest.stderr.bytes).toBe(0);
+    const beyond = await third.fail("exec.attach", { stream_id: streamId, stdout_offset: bytes.length + 1 });
+    expect(beyond.code).toBe("INVALID_PARAMS");
+  });
+
+  test("to a run shows it live, too", async () => {
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    const running = session.run("echo a; sleep 0.5; echo b");
+    const listed = await until("the run in the list", async () =>
+      (await wire.call("exec.list", {})).streams.find(
+        (s) => s.session_id === session.id && s.stdout_bytes > 0,
+      ),
+    );
+    expect(listed).toMatchObject({ kind: "run", state: "running", exit_code: null });
+    using other = await daemon.connect();
+    await other.call("exec.attach", { stream_id: listed.stream_id });
+    expect((await follow(other, listed.stream_id)).stdout.hash).toBe(sha256("a\nb\n"));
+    expect((await running).stdout).toBe("a\nb\n");
+  });
+
+  test("ten times at once, at any moment of a flood, gives each the same bytes", async () => {
+    using wire = await daemon.connect();
+    wire.keepsFrames = false;
+    const { streamId } = await start(wire, `sleep 0.2; cat ${textFile}`, {
+      max_output_bytes: 64 * 1024 * 1024,
+    });
+    const first = follow(wire, streamId);
+    const others = Array.from({ length: 10 }, async (_, i) => {
+      await until("some output", async () => {
+        using observer = await daemon.connect();
+        const { streams } = await observer.call("exec.list", {});
+        return streams.find((s) => s.stream_id === streamId)!.stdout_bytes >= (i * textBytes) / 20;
+      });
+      using other = await daemon.connect();
+      other.keepsFrames = false;
+      const followed = follow(other, streamId);
+      await other.call("exec.attach", { stream_id: streamId });
+      return (await followed).stdout.hash;
+    });
+    expect(await Promise.all(others)).toEqual(Array(10).fill(textHash));
+    expect((await first).stdout.hash).toBe(textHash);
+  }, 60_000);
+
+  test("resumes for a client that was killed under load, without losing or doubling a byte", async () => {
+    const first = await daemon.connect();
+    const { streamId } = await start(first, `for i in 1 2 3 4; do cat ${textFile}; sleep 0.1; done`, {
+      max_output_bytes: 200 * 1024 * 1024,
+    });
+    const hasher = new Bun.CryptoHasher("sha256");
+    let next = 0;
+    const take = (frame: { type?: string; offset?: number; data?: string }) => {
+      if (frame.type !== "stdout") return;
+      expect(frame.offset).toBe(next);
+      hasher.update(frame.data!);
+      next += Buffer.byteLength(frame.data!);
+    };
+    for (const frame of first.frames) take(frame);
+    first.keepsFrames = false;
+    first.onFrame = take;
+    for (let i = 1; ; i++) {
+      const wire = i === 1 ? first : await daemon.connect();
+      wire.keepsFrames = false;
+      wire.onFrame = take;
+      if (i > 1) await wire.call("exec.attach", { stream_id: streamId, stdout_offset: next });
+      const goal = i * 15_000_000;
+      await until(
+        "some output",
+        () => next >= goal || wire.frames.some((frame) => frame["type"] === "exit"),
+        30_000,
+      );
+      wire.onFrame = undefined;
+      const isOver = wire.frames.some((frame) => frame["type"] === "exit");
+      wire[Symbol.dispose]();
+      if (isOver) break;
+    }
+    const text = await Bun.file(textFile).bytes();
+    expect(next).toBe(4 * textBytes);
+    expect(hasher.digest("hex")).toBe(sha256(Buffer.concat([text, text, text, text])));
+  }, 60_000);
+
+  test("says what was cut, and where it begins", async () => {
+    using wire = await daemon.connect();
+    wire.keepsFrames = false;
+    const { streamId } = await start(wire, `cat ${textFile}`, { max_output_bytes: 1_000_000 });
+    await follow(wire, streamId);
+    using other = await daemon.connect();
+    const middle = await other.call("exec.attach", {
+      stream_id: streamId,
+      stdout_offset: 5_000_000,
+      encoding: "base64",
+    });
+    expect(middle.truncated).toBe(true);
+    expect(middle.stdout_offset).toBeGreaterThan(5_000_000);
+    const rest = await follow(other, streamId, "base64");
+    const text = await Bun.file(textFile).bytes();
+    expect(rest.stdout.hash).toBe(sha256(text.subarray(middle.stdout_offset)));
+    using third = await daemon.connect();
+    expect(await third.call("exec.attach", { stream_id: streamId, encoding: "base64" })).toMatchObject({
+      truncated: true,
+      stdout_offset: 0,
+    });
+    const headAndTail = await follow(third, streamId, "base64");
+    expect(headAndTail.gaps.length).toBe(1);
+    expect(headAndTail.gaps[0]).toMatchObject({ stream: "stdout", to: middle.stdout_offset });
+  });
+
+  test("is not possible for ever, nor for what never was", async () => {
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    const first = await session.run("echo first");
+    for (let i = 0; i < 257; i++) await session.run(":");
+    expect((await wire.fail("exec.attach", { stream_id: first.command_id })).code).toBe("STREAM_NOT_FOUND");
+    const { streams } = await wire.call("exec.list", {});
+    expect(streams.length).toBeLessThanOrEqual(257);
+  });
+});
+
+describe("a slow client", () => {
+  test("that sleeps in the middle of 200 MB gets every byte, and does not grow the daemon", async () => {
+    using wire = await daemon.connect();
+    wire.keepsFrames = false;
+    using observer = await daemon.connect();
+    const before = (await observer.call("system.stats", {})).memory_rss_bytes;
+    let peak = before;
+    let isOver = false;
+    const watcher = (async () => {
+      while (!isOver) {
+        peak = Math.max(peak, (await observer.call("system.stats", {})).memory_rss_bytes);
+        await Bun.sleep(5);
+      }
+    })();
+    const { streamId } = await start(wire, `for i in 1 2 3 4 5 6 7 8 9 10; do cat ${textFile}; done`);
+    const followed = follow(wire, streamId);
+    await until(
+      "some output",
+      async () => {
+        const { streams } = await observer.call("exec.list", {});
+        return streams.find((s) => s.stream_id === streamId)!.stdout_bytes > 50_000_000;
+      },
+      30_000,
+    );
+    wire.pause();
+    const pausedAt = performance.now();
+    let stoodStill = 0;
+    for (let last = -1; performance.now() - pausedAt < 2000; await Bun.sleep(100)) {
+      const { streams } = await observer.call("exec.list", {});
+      const now = streams.find((s) => s.stream_id === streamId)!.stdout_bytes;
+      if (now === last) stoodStill++;
+      last = now;
+    }
+    expect(stoodStill).toBeGreaterThan(5);
+    wire.resume();
+    const { stdout } = await followed;
+    isOver = true;
+    await watcher;
+    const text = await Bun.file(textFile).bytes();
+    const hasher = new Bun.CryptoHasher("sha256");
+    for (let i = 0; i < 10; i++) hasher.update(text);
+    expect(stdout.hash).toBe(hasher.digest("hex"));
+    expect((peak - before) / 1024 / 1024).toBeLessThan(64);
+  }, 60_000);
+
+  test("does not delay another, nor a ping on its own connection during a flood", async () => {
+    using wire = await daemon.connect();
+    wire.keepsFrames = false;
+    const { streamId } = await start(wire, "yes 'a line of ordinary text that goes on for a while'");
+    const delays: number[] = [];
+    for (let i = 0; i < 40; i++) {
+      const began = performance.now();
+      await wire.call("system.ping", {});
+      delays.push(performance.now() - began);
+    }
+    await wire.call("exec.cancel", { stream_id: streamId });
+    await wire.frame((frame) => frame["type"] === "exit");
+    expect(delays.sort((a, b) => a - b)[Math.floor(delays.length * 0.9)]).toBeLessThan(50);
+  });
+
+  test("that takes nothing is let go after the stall timeout, and may come back", async () => {
+    await using impatient = await startDaemon({ flags: ["--stall-timeout-s", "0.5"] });
+    using wire = await impatient.connect();
+    const { streamId, session } = await start(wire, `cat ${textFile}`);
+    wire.pause();
+    using other = await impatient.connect();
+    await until("the command to go on without it", async () => {
+      const info = await other.call("session.info", { session_id: session.id });
+      return info.state === "idle";
+    });
+    wire.resume();
+    const lagged = await wire.frame((frame) => frame["type"] === "lagged");
+    expect(lagged["stream_id"]).toBe(streamId);
+    const last = wire.frames.filter((frame) => frame["type"] === "stdout").at(-1)!;
+    expect(lagged["stdout_offset"]).toBe(last["offset"] + Buffer.byteLength(last["data"]));
+    await wire.call("exec.attach", { stream_id: streamId, stdout_offset: lagged["stdout_offset"] });
+    const exit = await wire.frame((frame) => frame["type"] === "exit");
+    expect(exit["stdout_bytes"]).toBe(textBytes);
+  });
+
+  test("that is gone leaves the command to itself", async () => {
+    const wire = await daemon.connect();
+    const { session } = await start(wire, `cat ${textFile} ${textFile}; x=done`);
+    wire[Symbol.dispose]();
+    using other = await daemon.connect();
+    await until(
+      "the command to end",
+      async () => (await other.call("session.info", { session_id: session.id })).state === "idle",
+    );
+    const result = await other.call("exec.run", { session_id: session.id, command: "echo $x" });
+    expect(result.stdout).toBe("done\n");
+  });
+});
