@@ -41,3 +41,5 @@ try {
 } catch (error) {
   process.exitCode = reportError(error);
 }
+// Standard input may still be open; what was asked for is done.
+process.exit();

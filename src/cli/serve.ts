@@ -21,8 +21,6 @@ const args: ArgsDef = Object.fromEntries(
 /** Set by `trl run` for a daemon of its own: it ends when its standard input does. */
 const lifelineVariable = environmentName("lifeline");
 
-const exitPatienceMs = 50;
-
 export default defineCommand({
   meta: { name: "serve", description: "Run the daemon in the foreground (also: trl with flags only)" },
   args,
@@ -33,8 +31,6 @@ export default defineCommand({
       if (process.env[lifelineVariable] === "stdin") ending.push(endOfStdin());
       const daemon = await boot(readOptions(given as GivenFlags, process.env));
       await daemon.stop(await Promise.race(ending));
-      // All is done; whatever might still hold the event loop (stdin of a lifeline) must not hold the process.
-      setTimeout(() => process.exit(0), exitPatienceMs).unref();
     } catch (error) {
       if (error instanceof OptionError)
         throw new CliError(error.message, 1, "trl serve --help lists the flags");

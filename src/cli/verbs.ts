@@ -29,6 +29,7 @@ export const verbs: Record<string, Verb> = {
     ],
     footer:
       "One word after -- is a line for the shell; several are a program and its arguments.\n" +
+      "Input that comes from a file or a pipe goes to the command. ^C interrupts it, a second one stops it.\n" +
       "Where no daemon is running, one is started for the moment. A timeout exits with 124.",
   },
   ping: { load: () => loaded(import("./ping.ts")), usage: "trl ping [FLAGS]", examples: [] },

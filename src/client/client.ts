@@ -7,6 +7,16 @@ import type { MethodName, Params, Result } from "../protocol/methods.ts";
 /** Replies may hold two streams of output, each escaped; the daemon bounds them. */
 const replyMaxBytes = 2 ** 31;
 
+/** A frame of a stream: output, a gap, or its end. */
+export interface StreamFrame {
+  stream_id: string;
+  type: string;
+  data?: string;
+  [field: string]: unknown;
+}
+
+const decoder = new TextDecoder();
+
 interface Waiting {
   resolve(data: unknown): void;
   reject(error: Error): void;
@@ -14,10 +24,15 @@ interface Waiting {
 
 export class TrlClient implements Disposable {
   readonly #waiting = new Map<string, Waiting>();
+  readonly #followers = new Map<string, (frame: StreamFrame) => void>();
   readonly #decoder = new LineDecoder(replyMaxBytes);
   #socket!: Bun.Socket;
   #unsent: Uint8Array[] = [];
+  /** Where frames go whose stream nobody follows yet: they may come in one piece with the reply. */
+  #stray: ((frame: StreamFrame) => void) | undefined;
   #nextId = 1;
+  /** The connection is gone. */
+  onClose: ((error: Error) => void) | undefined;
 
   private constructor() {}
 
@@ -45,6 +60,17 @@ export class TrlClient implements Disposable {
     return reply as Promise<Result<M>>;
   }
 
+  /** Starts a stream; each of its frames goes to `onFrame`, the first one not before this resolves. */
+  async stream(params: Params<"exec.stream">, onFrame: (frame: StreamFrame) => void): Promise<string> {
+    const early: StreamFrame[] = [];
+    this.#stray = (frame) => early.push(frame);
+    const { stream_id } = await this.call("exec.stream", params);
+    this.#stray = undefined;
+    this.#followers.set(stream_id, onFrame);
+    for (const frame of early) if (frame.stream_id === stream_id) onFrame(frame);
+    return stream_id;
+  }
+
   [Symbol.dispose](): void {
     this.#socket.end();
   }
@@ -63,16 +89,28 @@ export class TrlClient implements Disposable {
   #receive(chunk: Uint8Array): void {
     for (const line of this.#decoder.push(chunk)) {
       if (line.kind === "too-long") continue;
-      const reply = JSON.parse(new TextDecoder().decode(line.bytes)) as Reply;
-      const waiting = this.#waiting.get(String(reply.id));
-      this.#waiting.delete(String(reply.id));
-      if (reply.ok) waiting?.resolve(reply.data);
-      else waiting?.reject(new TrlError(reply.error.code, reply.error.message, reply.error.data));
+      const frame = JSON.parse(decoder.decode(line.bytes)) as Reply | StreamFrame;
+      if ("stream_id" in frame) this.#takeStreamFrame(frame);
+      else this.#takeReply(frame);
     }
+  }
+
+  #takeStreamFrame(frame: StreamFrame): void {
+    const follower = this.#followers.get(frame.stream_id) ?? this.#stray;
+    if (frame.type === "exit" || frame.type === "lagged") this.#followers.delete(frame.stream_id);
+    follower?.(frame);
+  }
+
+  #takeReply(reply: Reply): void {
+    const waiting = this.#waiting.get(String(reply.id));
+    this.#waiting.delete(String(reply.id));
+    if (reply.ok) waiting?.resolve(reply.data);
+    else waiting?.reject(new TrlError(reply.error.code, reply.error.message, reply.error.data));
   }
 
   #fail(error: Error): void {
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
+    this.onClose?.(error);
   }
 }

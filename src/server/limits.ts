@@ -10,4 +10,4 @@ export const pendingRequestsMax = 1024;
 export const farewellMs = 100;
 
 /** Floods are gathered into frames of at most so many bytes of output. */
-export const frameBytesMax = 128 * 1024;
+export const frameBytesMax = 192 * 1024;

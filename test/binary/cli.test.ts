@@ -73,6 +73,28 @@ describe("trl run", () => {
     expect((await wire.call("session.list", {})).sessions).toEqual([]);
   });
 
+  test("passes output on as it comes, input as it is given, and stops when nobody reads", async () => {
+    await using daemon = await startDaemon();
+    const words = [binary, "run", "--socket-path", daemon.socketPath, "--"];
+    const child = Bun.spawn([...words, "echo first; cat; echo last"], { stdio: ["pipe", "pipe", "inherit"] });
+    const reader = child.stdout.getReader();
+    expect(Buffer.from((await reader.read()).value!).toString()).toBe("first\n");
+    child.stdin.write("some input\n");
+    expect(Buffer.from((await reader.read()).value!).toString()).toBe("some input\n");
+    child.stdin.end();
+    expect(await child.exited).toBe(0);
+    const file = join(daemon.dir, "big");
+    await Bun.write(file, "0123456789".repeat(500_000));
+    const piped = Bun.spawnSync(["sh", "-c", `${words.join(" ")} md5sum <${file}`]);
+    expect(piped.stdout.toString()).toStartWith(
+      new Bun.CryptoHasher("md5").update(await Bun.file(file).bytes()).digest("hex"),
+    );
+    const headed = Bun.spawnSync(["sh", "-c", `${words.join(" ")} yes | head -n 2`], { timeout: 10_000 });
+    expect(headed.stdout.toString()).toBe("y\ny\n");
+    using wire = await daemon.connect();
+    expect((await wire.call("session.list", {})).sessions).toEqual([]);
+  });
+
   test("keeps a named session", async () => {
     await using daemon = await startDaemon();
     const run = (...words: string[]) =>
@@ -142,7 +164,7 @@ describe("trl run", () => {
       async () => (await Bun.file(mark).exists()) && (await Bun.file(mark).text()).trim(),
     );
     child.kill("SIGINT");
-    expect(await child.exited).toBe(143);
+    expect(await child.exited).toBe(130);
     expect(isThere(Number(await Bun.file(mark).text()))).toBe(false);
   });
 });

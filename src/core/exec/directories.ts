@@ -1,22 +1,23 @@
-// Directories as clients give them.
+// Directories: as clients give them, and as the system knows them. A name need not be UTF-8, so that paths of
+// the session itself are bytes.
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { TrlError } from "../../protocol/errors.ts";
 
-export function isDirectory(path: string): boolean {
+export function isDirectory(path: Uint8Array): boolean {
   try {
-    return statSync(path).isDirectory();
+    return statSync(Buffer.from(path)).isDirectory();
   } catch {
     return false;
   }
 }
 
-/** What tells a directory from a later one of the same name; undefined where there is none. */
-export function identityOf(path: string): string | undefined {
+/** What tells a directory from another, and from a later one of the same name; undefined where there is none. */
+export function identityOf(path: Uint8Array): string | undefined {
   try {
-    const { dev, ino } = statSync(path);
-    return `${path}:${dev}:${ino}`;
+    const { dev, ino } = statSync(Buffer.from(path));
+    return `${dev}:${ino}`;
   } catch {
     return undefined;
   }
@@ -29,6 +30,8 @@ export function requireDirectory(given: string, base: string | undefined): strin
     throw new TrlError("INVALID_PARAMS", `working_dir: expected an absolute path, got "${given}"`);
   }
   const path = resolve(base ?? "/", expanded);
-  if (!isDirectory(path)) throw new TrlError("INVALID_PARAMS", `working_dir: no such directory: ${path}`);
+  if (!isDirectory(Buffer.from(path))) {
+    throw new TrlError("INVALID_PARAMS", `working_dir: no such directory: ${path}`);
+  }
   return path;
 }

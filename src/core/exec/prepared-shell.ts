@@ -1,12 +1,13 @@
 // A shell that has been started and waits: first for the session's state, then for its command.
 import { closeSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { TrlError } from "../../protocol/errors.ts";
 import { pipeSyncWriteMaxBytes, shellStateMaxBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import { writeAndClose } from "../process/pipe-writer.ts";
 import { sendSignal } from "../process/process-table.ts";
 import { type SpawnedProcess, spawnProcess } from "../process/spawn.ts";
 import { identityOf } from "./directories.ts";
-import { type ByteString, byteStringOf, bytesOf, fromText, quote, toText } from "./shell/byte-string.ts";
+import { type ByteString, byteStringOf, bytesOf, fromText, quote } from "./shell/byte-string.ts";
 import {
   type CommandFeed,
   type ReportedState,
@@ -37,12 +38,12 @@ export class PreparedShell {
     readonly dir: string,
     readonly custody: Custody,
   ) {
-    mkdirSync(dir, { mode: 0o700 });
     try {
+      mkdirSync(dir, { mode: 0o700, recursive: true }); // somebody may have cleaned up above it
       this.process = this.#spawn();
     } catch (error) {
       this.removeFiles();
-      throw error;
+      throw asSpawnError(error, spec.shell);
     }
     [this.#stateFd, this.#commandFd, this.#stdinFd] = this.process.extraFds;
     custody.addRoot(this.process.pid, { sessionId: spec.sessionId });
@@ -54,19 +55,20 @@ export class PreparedShell {
   feedState(state: ShellState): void {
     if (this.#stateFd === undefined) return;
     this.#tell(this.#stateFd, shellFiles.restore, this.spec.dialect.stateScript(state));
-    this.#waitsIn = identityOf(toText(state.workingDir));
+    this.#waitsIn = identityOf(bytesOf(state.workingDir));
     this.#stateFd = undefined;
   }
 
   /** Whether it waits in that directory, and not in one of the same name that has been removed since. */
-  waitsIn(directory: string): boolean {
-    return this.#waitsIn !== undefined && this.#waitsIn === identityOf(directory);
+  waitsIn(directory: ByteString): boolean {
+    return this.#waitsIn !== undefined && this.#waitsIn === identityOf(bytesOf(directory));
   }
 
   /** Lets the command run; returns the descriptor of its input where it has one, for the caller to close. */
   feedCommand(feed: CommandFeed): number | undefined {
     const { dialect, sessionId } = this.spec;
     this.custody.addRoot(this.process.pid, { sessionId, commandId: feed.commandId });
+    sendSignal(this.process.pid, "SIGCONT"); // somebody may have stopped it while it waited
     if (feed.place === "gone") mkdirSync(`${this.dir}/${shellFiles.gone}`);
     const { prologue, file } = dialect.commandScript(feed, this.dir);
     if (file !== undefined) this.#writeFile(dialect.commandFile, file);
@@ -131,4 +133,9 @@ export class PreparedShell {
   #writeFile(name: string, text: ByteString): void {
     writeFileSync(`${this.dir}/${name}`, bytesOf(text), { mode: 0o600 });
   }
+}
+
+function asSpawnError(error: unknown, shell: string): TrlError {
+  if (error instanceof TrlError) return error;
+  return new TrlError("SPAWN_FAILED", `${shell} could not be started: ${(error as Error).message}`);
 }

@@ -1,12 +1,13 @@
 // Keeps a session's shell state, and one shell started ahead that waits for it and for the next command.
+import { TrlError } from "../../protocol/errors.ts";
 import { warmShellIdleMs } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import type { CommandOutcome } from "./command.ts";
-import { isDirectory, requireDirectory } from "./directories.ts";
+import { identityOf, isDirectory, requireDirectory } from "./directories.ts";
 import { type Env, type EnvOverrides, isShellName, overlayEnv } from "./environment.ts";
 import type { Executor, Launched, LaunchRequest } from "./executor.ts";
 import { PreparedShell, type ShellSpec } from "./prepared-shell.ts";
-import { type ByteString, fromText, toText } from "./shell/byte-string.ts";
+import { type ByteString, bytesOf, fromText, toText } from "./shell/byte-string.ts";
 import type { CommandFeed, ShellDialect, ShellState } from "./shell/dialect.ts";
 
 export interface StatefulSpec {
@@ -60,7 +61,7 @@ export class StatefulExecutor implements Executor {
     const workingDir = request.workingDir && requireDirectory(request.workingDir, this.workingDir);
     const shell = this.#takeShell(request.env);
     const feed = this.#feedFor(request, workingDir, shell);
-    const stdinFd = shell.feedCommand(feed);
+    const stdinFd = this.#feed(shell, feed);
     this.#prepareSpareIfPossible();
     return {
       process: shell.process,
@@ -74,14 +75,23 @@ export class StatefulExecutor implements Executor {
     await this.#dropSpare();
   }
 
+  #feed(shell: PreparedShell, feed: CommandFeed): number | undefined {
+    try {
+      return shell.feedCommand(feed);
+    } catch (error) {
+      void shell.discard();
+      throw new TrlError("SPAWN_FAILED", `the command could not be started: ${(error as Error).message}`);
+    }
+  }
+
   #feedFor(request: LaunchRequest, given: string | undefined, shell: PreparedShell): CommandFeed {
-    const isHere = !given && shell.waitsIn(this.workingDir);
+    const isHere = !given && shell.waitsIn(this.#state.workingDir);
     return {
       commandId: request.commandId,
       command: fromText(request.command),
       state: this.#state,
       workingDir: given ? fromText(given) : this.#state.workingDir,
-      place: isHere ? "here" : given || isDirectory(this.workingDir) ? "elsewhere" : "gone",
+      place: isHere ? "here" : given || isDirectory(bytesOf(this.#state.workingDir)) ? "elsewhere" : "gone",
       env: shellOverrides(request.env),
       hasStdin: request.wantsStdin,
     };
@@ -108,8 +118,8 @@ export class StatefulExecutor implements Executor {
 
   /** A directory that was given for one command is left again, unless the command itself went elsewhere. */
   #leaveGivenDirectory(feed: CommandFeed): void {
-    const hasMoved = this.#state.workingDir !== feed.workingDir;
-    if (hasMoved || !isDirectory(toText(feed.state.workingDir))) return;
+    const hasMoved = identityOf(bytesOf(this.#state.workingDir)) !== identityOf(bytesOf(feed.workingDir));
+    if (hasMoved || !isDirectory(bytesOf(feed.state.workingDir))) return;
     this.#state = { ...this.#state, workingDir: feed.state.workingDir };
   }
 

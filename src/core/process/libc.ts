@@ -1,5 +1,5 @@
-// The few system calls that Bun has no door for. None of them is variadic except prctl (Linux only, where
-// variadic arguments travel like others): calling a variadic function through FFI breaks on macOS arm64.
+// The few system calls that Bun has no door for. Those that are variadic (prctl, fcntl) are called on Linux only,
+// where variadic arguments travel like others: on macOS arm64 the call would break.
 import { dlopen, FFIType, ptr } from "bun:ffi";
 
 const { i32, u64, pointer } = FFIType;
@@ -14,6 +14,7 @@ const shared = {
 const linuxOnly = {
   pipe2: { args: [pointer, i32], returns: i32 },
   prctl: { args: [i32, u64, u64, u64, u64], returns: i32 },
+  fcntl: { args: [i32, i32, i32], returns: i32 },
 } as const;
 
 const muslArch = process.arch === "arm64" ? "aarch64" : "x86_64";
@@ -39,6 +40,9 @@ const POLLIN = 1;
 const WNOHANG = 1;
 const LOCK_EX_NB = 2 | 4;
 const PR_SET_CHILD_SUBREAPER = 36;
+const F_SETPIPE_SZ = 1031;
+/** Four times the usual; more makes the engine allocate more than it is quick to collect. */
+const widePipeBytes = 256 * 1024;
 
 const pair = new Int32Array(2);
 
@@ -51,6 +55,11 @@ export function createPipe(): { readFd: number; writeFd: number } {
   const failed = isLinux ? libc.pipe2(ptr(pair), O_CLOEXEC) : libc.pipe(ptr(pair));
   if (failed !== 0) throw new Error("no more file descriptors for a pipe");
   return { readFd: pair[0]!, writeFd: pair[1]! };
+}
+
+/** Lets a pipe hold more at a time, where the system allows it; its reader is woken less often. */
+export function widenPipe(fd: number): void {
+  if (isLinux) libc.fcntl(fd, F_SETPIPE_SZ, widePipeBytes);
 }
 
 const pollEntry = new Int32Array(2); // struct pollfd: int fd; short events, revents

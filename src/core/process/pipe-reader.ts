@@ -1,10 +1,13 @@
 // Reads one pipe to its end and hands the bytes to whoever is the sink at the time. The reader stops reading
 // while the sink is busy: the writing program then blocks, as on any pipe.
 import { closeSync } from "node:fs";
-import { hasInput } from "./libc.ts";
+import { hasInput, widenPipe } from "./libc.ts";
 
 /** The most that Linux lets a pipe hold without privilege; the usual is a sixteenth of it. */
 const pipeMaxBytes = 1024 * 1024;
+
+/** Who prints so much prints more. */
+const floodBytes = 1024 * 1024;
 
 export type Sink = (chunk: Uint8Array) => void | Promise<void>;
 
@@ -66,6 +69,7 @@ export class PipeReader {
       for (;;) {
         const { done, value } = await this.#reader.read();
         if (done) break;
+        if (this.#bytes < floodBytes && this.#bytes + value.length >= floodBytes) widenPipe(this.fd);
         this.#bytes += value.length;
         this.#sinkBusy = this.#sink(value) || undefined;
         if (this.#sinkBusy) await this.#sinkBusy;

@@ -20,46 +20,53 @@ const everChanging =
 const defaultOptions = ["braceexpand", "hashall", "interactive-comments"];
 /** A session that kept one of the first two could never run a command again. */
 const neverKept = ["noexec", "onecmd", "privileged", "restricted", "monitor"];
-const late = ["errexit", "xtrace", "verbose", "posix", "allexport"];
+/** The first is for the last moment; the second would start a debugger in every new shell. */
+const neverKeptShopts = ["expand_aliases", "extdebug"];
+const late = ["errexit", "xtrace", "verbose", "posix", "allexport", "keyword"];
 
 /** It hides what a DEBUG trap or `set -x` of the user would print about it. */
-const hook = '{ __trl_report $? "$@"; } >/dev/null 2>&1';
+const hook = '{ __trl_report "$?" "$@"; } >/dev/null 2>&1';
 
 const bootScript = (dir: string): ByteString => `unset BASH_ENV
 __trl_shopt0=\${BASHOPTS-}
 __trl_report() {
+[[ -z \${__trl_done-} ]] || builtin return "$1"
+__trl_done=1
 __trl_set=$SHELLOPTS __trl_shopt=\${BASHOPTS-}
 if [[ -n \${__trl_hides_builtin-} ]]; then
 [[ :$SHELLOPTS: == *:posix:* ]] || POSIXLY_CORRECT=
 unset -f builtin
 fi
-builtin set +o posix +o errexit +o nounset +o xtrace +o verbose +o noglob +o functrace +o errtrace
+builtin set +o posix +o errexit +o nounset +o xtrace +o verbose +o noglob +o keyword +o functrace +o errtrace
 builtin unset -v POSIXLY_CORRECT
-builtin unset -f __trl_report
 [[ -z \${__trl_wraps_trap-} ]] || builtin unset -f trap
 builtin trap '' XFSZ
 builtin trap - DEBUG ERR RETURN
 __trl_stack=("\${DIRSTACK[@]}")
 {
-builtin printf '%s\\0' "\${__trl_stack[0]}" "\${OLDPWD-}" "$__trl_set" "$__trl_shopt0" "$__trl_shopt"
+builtin printf '%s\\n\\0' "\${__trl_stack[0]}"
+builtin printf '%s\\0' "\${OLDPWD-}" "$__trl_set" "$__trl_shopt0" "$__trl_shopt"
 [[ -n $__trl_shopt ]] || builtin shopt -p
 if [[ -n \${__trl_env+x} ]]; then builtin unset -v "\${__trl_env[@]}"; builtin . ${parts.fileWord(dir, "savedEnv")}; fi
-builtin unset -v __trl_set __trl_shopt __trl_shopt0 __trl_env __trl_wraps_trap __trl_hides_builtin ${everChanging}
+builtin unset -v __trl_done __trl_astray __trl_set __trl_shopt __trl_shopt0 __trl_env __trl_wraps_trap __trl_hides_builtin ${everChanging}
 builtin printf '\\0'
 builtin declare -p
 builtin printf '\\0'
 builtin alias -p
-builtin declare -f
-builtin declare -Fx
 builtin umask -p
-if (( $# > 1 )); then builtin printf 'builtin set --'; builtin printf ' %q' "\${@:2}"; builtin printf '\\n'; fi
+if (( $# > 1 && \${#FUNCNAME[@]} <= 2 )); then builtin printf 'builtin set --'; builtin printf ' %q' "\${@:2}"; builtin printf '\\n'; fi
 for ((__trl_i = \${#__trl_stack[@]} - 1; __trl_i > 0; __trl_i--)); do
 builtin printf 'builtin pushd -n -- %q\\n' "\${__trl_stack[__trl_i]}"
 done
+builtin printf '\\0'
+builtin unset -f __trl_report
+builtin declare -f
+builtin printf '\\0'
+builtin declare -Fx
 builtin printf '\\0end'
 } >|${parts.fileWord(dir, "report")}
-__trl_report() { builtin return $1; }
-builtin return $1
+__trl_report() { builtin return "$1"; }
+builtin return "$1"
 }
 trap '${hook}' EXIT
 ${parts.awaitBoth}`;
@@ -76,7 +83,7 @@ __trl_list=\${__trl_list//"$__trl_hook"$'\\n'/}
 __trl_list=\${__trl_list/"trap -- '$__trl_hook' EXIT"}
 [[ -z $__trl_list ]] || builtin printf '%s\\n' "\${__trl_list#$'\\n'}"; builtin return 0
 fi
-if [[ $BASH_SUBSHELL != 0 || $1 == -l || " $* " != *' EXIT '* && " $* " != *' 0 '* ]]; then
+if [[ $BASH_SUBSHELL != 0 || $1 == -l || !( " $* " =~  (SIG)?[Ee][Xx][Ii][Tt]  || " $* " == *' 0 '* ) ]]; then
 builtin trap "$@"; builtin return; fi
 builtin trap "$@" || builtin return
 [[ $1 != -- ]] || builtin shift
@@ -100,7 +107,8 @@ export const bash: ShellDialect = {
     const launchEnv = Object.fromEntries(Object.entries(env).filter(([name]) => !notInherited.test(name)));
     const functions = Object.entries(env).flatMap(([name, value]) => {
       const [, functionName] = /^BASH_FUNC_(.*)%%$/.exec(name) ?? [];
-      return functionName ? [`${functionName} ${fromText(value)}\nexport -f ${functionName}\n`] : [];
+      if (!functionName) return [];
+      return parts.defineFunctions(`${functionName} ${fromText(value)}\nexport -f ${functionName}`);
     });
     const startup = env["BASH_ENV"] === undefined ? "" : parts.exportLine("BASH_ENV", env["BASH_ENV"]);
     return { launchEnv, script: startup + functions.join(""), lateScript: aliasesOn };
@@ -117,10 +125,11 @@ export const bash: ShellDialect = {
   commandScript: (feed, dir) => ({ file: feed.command, prologue: prologue(feed, dir) }),
 
   readReport(report, context): ReportedState | undefined {
-    const fields = parts.reportFields(report, 8);
+    const fields = parts.reportFields(report, 10);
     if (!fields) return undefined;
-    const [pwd, oldpwd, set, shopt0, shopt, shoptLines, variables, rest] = fields as Fields;
-    const shopts = parts.optionChanges(shopt0.split(":"), shopt.split(":"), ["expand_aliases"]);
+    const [pwd, oldpwd, set, shopt0, shopt, shoptLines, variables, misc, functions, exports] =
+      fields as Fields;
+    const shopts = parts.optionChanges(shopt0.split(":"), shopt.split(":"), neverKeptShopts);
     const options = parts.optionChanges(defaultOptions, set.split(":"), neverKept);
     const [lateOn, on] = partition(options.on, (name) => late.includes(name));
     const expandsAliases = /(?:^|:)expand_aliases(?:$|:)|^shopt -s expand_aliases$/m.test(
@@ -132,7 +141,12 @@ export const bash: ShellDialect = {
       previousDir: oldpwd === "" ? undefined : oldpwd,
       script:
         `${shoptLines}${list("shopt -s", shopts.on)}${list("shopt -u", shopts.off)}shopt -u expand_aliases\n` +
-        `${lines}${rest}\n${list("builtin set", flags("-o", on))}${list("builtin set", flags("+o", options.off))}`,
+        `${lines}${misc}\n${list("builtin set", flags("-o", on))}${list("builtin set", flags("+o", options.off))}` +
+        restoreFunctions(
+          functions,
+          exports,
+          /(?:^|:)extglob(?:$|:)|^shopt -s extglob$/m.test(shopt || shoptLines),
+        ),
       lateScript: (expandsAliases ? aliasesOn : "") + list("builtin set", flags("-o", lateOn)),
       exportedNames,
     };
@@ -144,6 +158,14 @@ const notInherited = /^(?:BASH_ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|POSIXLY_CORRE
 /** Every bash has its own, and most of them compute it: restoring one would freeze it. */
 const constant =
   /^(?:BASH|BASHOPTS|BASH_(?:ALIASES|ARGC|ARGV|ARGV0|CMDS|EXECUTION_STRING|LINENO|SOURCE|SUBSHELL|VERSINFO|VERSION)|DIRSTACK|EUID|FUNCNAME|GROUPS|PPID|SHELLOPTS|UID|PWD|OLDPWD|PIPESTATUS|_|__trl_.*)$/;
+
+/** Last, so that none is in the way of the rest. A body may need extglob to be read, whatever the session has. */
+function restoreFunctions(functions: ByteString, exports: ByteString, hasExtglob: boolean): ByteString {
+  if (functions.trim() === "") return "";
+  const exported = exports.replaceAll(/^declare /gm, "builtin declare ");
+  const definitions = parts.defineFunctions(functions);
+  return `shopt -s extglob\n${definitions}${exported}\n${hasExtglob ? "" : "builtin shopt -u extglob\n"}`;
+}
 
 const hasAliases = ({ script }: ShellState) => /^alias /m.test(script);
 
@@ -162,7 +184,7 @@ function readVariables(variables: ByteString, { launchEnv }: ReportContext) {
   };
 }
 
-type Fields = [string, string, string, string, string, string, string, string];
+type Fields = [string, string, string, string, string, string, string, string, string, string];
 
 function prologue(feed: CommandFeed, dir: string): ByteString {
   const names = feed.env.map(([name]) => name).join(" ");
@@ -195,7 +217,7 @@ const mayHideBuiltin = ({ command }: CommandFeed) =>
  */
 function closeDescriptors(feed: CommandFeed): ByteString {
   const exec = `exec ${parts.descriptors(feed)}\n`;
-  if (!/^exec \(\)/m.test(feed.state.script)) return exec;
+  if (!/^exec \(\)|'exec \(\)/m.test(feed.state.script)) return exec;
   const restore = "[[ $__trl_shopt == *inherit_errexit* ]] || builtin shopt -u inherit_errexit\n";
   return `__trl_shopt=$BASHOPTS\nPOSIXLY_CORRECT=\n${exec}unset POSIXLY_CORRECT\n${restore}`;
 }

@@ -12,6 +12,8 @@ export interface ShellState {
   script: ByteString;
   /** Options that show, stop or change the lines after them, as the last lines before the command. */
   lateScript: ByteString;
+  /** Aliases, where they would act on the machinery's own lines: defined after all of them. */
+  aliasScript?: ByteString;
   exportedNames: string[];
   lastStatus: number;
 }

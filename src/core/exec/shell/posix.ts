@@ -13,9 +13,11 @@ const notKept =
 const neverKept = ["noexec", "interactive", "stdin", "monitor", "privileged"];
 const late = ["errexit", "xtrace", "verbose", "allexport"];
 
-const hook = "{ __trl_report $?; } >/dev/null 2>&1";
+const hook = '{ __trl_report "$?"; } >/dev/null 2>&1';
 
 const bootScript = (dir: string): ByteString => `__trl_report() {
+[ -z "\${__trl_done-}" ] || return "$1"
+__trl_done=1
 {
 set +o
 set +eux
@@ -37,7 +39,7 @@ printf '\\0'
 umask
 printf '\\0end'
 } >|${parts.fileWord(dir, "report")}
-return $1
+return "$1"
 }
 trap '${hook}' EXIT
 ${parts.awaitBoth}`;
@@ -45,11 +47,11 @@ ${parts.awaitBoth}`;
 /** As in bash, but by an alias: these shells find special builtins before functions. */
 const trapWrapper = `__trl_wraps_trap=1
 __trl_trap() {
-case " $* " in *' EXIT '*|*' 0 '*) ;; *) trap "$@"; return;; esac
+case " $* " in *' '[Ee][Xx][Ii][Tt]' '*|*' 0 '*) ;; *) trap "$@"; return;; esac
 [ "$(exec /bin/sh -c 'echo $PPID')" = $$ ] || { trap "$@"; return; }
 trap "$@" || return
 [ "$1" != -- ] || shift
-if [ "$1" = - ] || [ $# = 1 ]; then trap '${hook}' EXIT; else trap "${hook.replaceAll("$", "\\$")}
+if [ "$1" = - ] || [ $# = 1 ]; then trap '${hook}' EXIT; else trap "${hook.replaceAll(/[$"]/g, "\\$&")}
 $1" EXIT; fi
 }
 alias trap=__trl_trap
@@ -81,8 +83,8 @@ export const posix: ShellDialect = {
       parts.moveToDirectory(feed, dir, "command") +
       parts.applyEnv(feed, "command") +
       (parts.maySetExitTrap(feed) ? trapWrapper : "") +
-      `__trl_run=${quote(lateScript + feed.command)}\n`;
-    return { prologue: lastStatus === 0 ? prologue : `${prologue}return ${lastStatus}\n` };
+      `__trl_run=${quote(lateScript + feed.command)}\n${feed.state.aliasScript ?? ""}`;
+    return { prologue: lastStatus === 0 ? prologue : `${prologue}\\return ${lastStatus}\n` };
   },
 
   readReport(report, context): ReportedState | undefined {
@@ -111,10 +113,6 @@ export const posix: ShellDialect = {
         assignments.map(([name, text]) => `${exported.has(name) ? "export " : ""}${text}\n`).join("") +
         before.map(({ text }) => text).join("") +
         lines("readonly", readonlyNames(readonlys)) +
-        lines(
-          "alias",
-          entriesOf(aliases.replaceAll(/^alias /gm, "")).map(([, text]) => text),
-        ) +
         `umask ${umask.trim()}\n` +
         lines(
           "set -o",
@@ -124,6 +122,10 @@ export const posix: ShellDialect = {
         .filter(isLate)
         .map((name) => `set -o ${name}; `)
         .join(""),
+      aliasScript: lines(
+        "alias",
+        entriesOf(aliases.replaceAll(/^alias /gm, "")).map(([, text]) => text),
+      ),
       exportedNames: [
         ...[...exported].filter((name) => !own.includes(name)),
         ...before.flatMap(({ name, isUnset, text }) => {

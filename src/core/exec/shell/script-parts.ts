@@ -1,7 +1,7 @@
 // Lines and readings that the dialects have in common.
 import { isDirectory } from "../directories.ts";
 import { isShellName } from "../environment.ts";
-import { type ByteString, fromText, quote, toText } from "./byte-string.ts";
+import { type ByteString, bytesOf, fromText, quote } from "./byte-string.ts";
 import { type CommandFeed, type ReportContext, type ShellState, shellFiles } from "./dialect.ts";
 
 /** A file of the shell's directory, as a word. */
@@ -21,14 +21,21 @@ export function unsetLines(
 }
 
 /** Waits for the state, then for the command. What a state's script prints is nobody's. */
-export const awaitBoth = ". /dev/fd/3 >/dev/null 2>&1\n. /dev/fd/4\n";
+export const awaitBoth = "__trl_astray=1\n. /dev/fd/3 >/dev/null 2>&1\n. /dev/fd/4\n";
+
+/** Without a report: nothing of the user's has run. */
+const giveUp = "{ __trl_done=1; exit 126; }";
+
+/** Functions as the shell has listed them. One that it cannot read again costs those after it, and no more. */
+export const defineFunctions = (functions: ByteString): ByteString =>
+  functions.trim() === "" ? "" : `eval ${quote(functions)}\n`;
 
 /** Puts the command's input in place and closes what the machinery used: the operands of an `exec`. */
 export const descriptors = (feed: CommandFeed): string => `${feed.hasStdin ? "0<&5 " : ""}3<&- 4<&- 5<&-`;
 
 /** Ahead of its command a shell goes where the session stands; if it cannot, that is told when it matters. */
 export function waitInDirectory(state: ShellState, builtin: string): ByteString {
-  return `${builtin} cd -- ${quote(state.workingDir)} || __trl_astray=1\n${restoreOldpwd(state, builtin)}`;
+  return `${builtin} cd -- ${quote(state.workingDir)} && __trl_astray=\n${restoreOldpwd(state, builtin)}`;
 }
 
 /** `builtin` is the shell's word for "not the user's function of that name". */
@@ -39,13 +46,13 @@ function restoreOldpwd({ previousDir }: ShellState, builtin: string): ByteString
 /** As in a terminal whose directory was removed: an unlinked one, from which one can only go elsewhere. */
 function enterLostDirectory(feed: CommandFeed, dir: string, builtin: string): ByteString {
   const gone = fileWord(dir, "gone");
-  return `${builtin} cd -- ${gone} || exit 126\ncommand -p rmdir -- ${gone}\nPWD=${quote(feed.workingDir)}\n`;
+  return `${builtin} cd -- ${gone} || ${giveUp}\ncommand -p rmdir -- ${gone}\nPWD=${quote(feed.workingDir)}\n`;
 }
 
 /** Only where the command is to run elsewhere has the shell to move. */
 export function moveToDirectory(feed: CommandFeed, dir: string, builtin: string): ByteString {
   if (feed.place === "gone") return enterLostDirectory(feed, dir, builtin);
-  const move = `${builtin} cd -- ${quote(feed.workingDir)} || exit 126`;
+  const move = `${builtin} cd -- ${quote(feed.workingDir)} || ${giveUp}`;
   if (feed.place === "here") return `case \${__trl_astray-} in 1) ${move};; esac\n`;
   return `${move}\n${restoreOldpwd(feed.state, builtin)}`;
 }
@@ -60,7 +67,7 @@ export function applyEnv(feed: CommandFeed, builtin: string): ByteString {
   return `{\n${lines.join("")}} 2>/dev/null\n${tag}`;
 }
 
-const exitTrap = /\btrap\b[\s\S]*?(?:\bEXIT\b|\s0(?![^\s;&|)}]))/;
+const exitTrap = /\btrap\b[\s\S]*?(?:\b(?:SIG)?EXIT\b|\s0(?![^\s;&|)}]))/i;
 const trapList = /\btrap(?:\s+-p\b|\s*(?:$|[;&|)\n]))/;
 const sourcing = /\bsource\b|(?:^|[\s;&|({])\.\s/;
 
@@ -80,14 +87,15 @@ export function reportFields(report: ByteString, count: number): ByteString[] | 
 /** Where the session stands after a command that printed `pwd`. */
 export function directoryAfter(pwd: ByteString, { feed, dir }: ReportContext): ByteString {
   const reported = pwd.endsWith("\n") ? pwd.slice(0, -1) : pwd;
+  if (feed.place !== "gone") return reported;
   const lost = fromText(`${dir}/${shellFiles.gone}`);
   if (reported === lost) return feed.workingDir;
   // `cd ..` out of a directory that was removed leads to where that one was.
-  return lost.startsWith(reported) && reported !== "/" ? nearestExisting(feed.workingDir) : reported;
+  return lost.startsWith(`${reported}/`) ? nearestExisting(feed.workingDir) : reported;
 }
 
 function nearestExisting(path: ByteString): ByteString {
-  return isDirectory(toText(path)) ? path : nearestExisting(path.slice(0, path.lastIndexOf("/")) || "/");
+  return isDirectory(bytesOf(path)) ? path : nearestExisting(path.slice(0, path.lastIndexOf("/")) || "/");
 }
 
 /** What was switched on and off against a base, without names that are never kept. */

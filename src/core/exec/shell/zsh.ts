@@ -26,13 +26,12 @@ __trl_done=
 __trl_on0=(\${(k)options[(R)on]})
 __trl_report() {
 [[ -z $__trl_done ]] || builtin return 0
-__trl_done=1
 __trl_on=(\${(k)options[(R)on]})
 builtin emulate -L zsh
 builtin setopt extended_glob
-builtin unsetopt xtrace verbose
+builtin unsetopt xtrace verbose err_exit err_return
 builtin trap '' XFSZ
-if (( \${+__trl_env} )); then builtin unset \${__trl_env}; builtin source ${parts.fileWord(dir, "savedEnv")}; fi
+if (( \${#__trl_env} )); then builtin unset $__trl_env; builtin source ${parts.fileWord(dir, "savedEnv")}; fi
 {
 builtin pwd
 builtin printf '\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "\${(j.:.)__trl_on0}" "\${(j.:.)__trl_on}"
@@ -49,11 +48,13 @@ builtin printf '\\0'
 (( \${#dirstack} == 0 )) || builtin print -r -- "dirstack=( \${(@qq)dirstack} )"
 builtin printf '\\0'
 builtin alias -L
+builtin print -r -- umask $(builtin umask)
+builtin printf '\\0'
 __trl_names=(\${(k)functions:#__trl_*})
 (( \${#__trl_names} == 0 )) || builtin functions $__trl_names
-builtin print -r -- umask $(builtin umask)
 builtin printf '\\0end'
 } >| ${parts.fileWord(dir, "report")}
+__trl_done=1
 }
 __trl_hook() { { __trl_report } >/dev/null 2>&1 }
 zshexit_functions=(__trl_hook)
@@ -82,9 +83,9 @@ export const zsh: ShellDialect = {
   commandScript: (feed, dir) => ({ file: feed.command, prologue: prologue(feed, dir) }),
 
   readReport(report, context): ReportedState | undefined {
-    const fields = parts.reportFields(report, 9);
+    const fields = parts.reportFields(report, 10);
     if (!fields) return undefined;
-    const [pwd, oldpwd, on0, on, names, exported, variables, dirstack, rest] = fields as Fields;
+    const [pwd, oldpwd, on0, on, names, exported, variables, dirstack, rest, functions] = fields as Fields;
     const options = parts.optionChanges(on0.split(":"), on.split(":"), neverKept);
     const isLate = (name: string) => late.includes(name);
     return {
@@ -94,26 +95,34 @@ export const zsh: ShellDialect = {
         `setopt no_aliases\n${parts.unsetLines(context.launchEnv, new Set(names.split("\n")))}` +
         `${variables}\n${rest}\n` +
         list(
-          "builtin setopt",
+          "setopt",
           options.on.filter((name) => !isLate(name)),
         ) +
-        list("builtin unsetopt", options.off),
-      lateScript:
-        dirstack +
-        (on.split(":").includes("aliases") ? "builtin setopt aliases\n" : "") +
-        list("builtin setopt", options.on.filter(isLate)),
+        list(
+          "unsetopt",
+          options.off.filter((name) => name !== "aliases"),
+        ) +
+        parts.defineFunctions(functions),
+      // One line, read before the first of them acts on the reading of lines.
+      lateScript: dirstack + list("builtin setopt", [...options.on.filter(isLate), ...aliasesIf(on)]),
       exportedNames: exported.split("\n").filter(Boolean).sort(),
     };
   },
 };
 
-type Fields = [string, string, string, string, string, string, string, string, string];
+type Fields = [string, string, string, string, string, string, string, string, string, string];
 
 function prologue(feed: CommandFeed, dir: string): ByteString {
   const names = feed.env.map(([name]) => name).join(" ");
   const savedEnv = parts.fileWord(dir, "savedEnv");
+  // What is read-only stays as it is, and must not be touched.
   const saveEnv = names
-    ? `__trl_env=(${names})\nbuiltin typeset -p ${names} >|${savedEnv} 2>/dev/null\n`
+    ? `__trl_env=()
+for __trl_name in ${names}; do
+[[ \${parameters[$__trl_name]-} == *readonly* ]] || ` +
+      `{ __trl_env+=($__trl_name); builtin typeset -p $__trl_name >>|${savedEnv} 2>/dev/null; }
+done
+`
     : "";
   const { lastStatus, lateScript } = feed.state;
   const keepsStatus = lastStatus !== 0 && feed.command.includes("$?") && !lateScript.includes("err");
@@ -123,7 +132,7 @@ function prologue(feed: CommandFeed, dir: string): ByteString {
     saveEnv +
     parts.applyEnv(feed, "builtin") +
     lateScript +
-    (keepsStatus ? `{ return ${lastStatus} } 2>/dev/null\n` : "")
+    (keepsStatus ? `{ return ${lastStatus}; } 2>/dev/null\n` : "")
   );
 }
 
@@ -137,6 +146,8 @@ function moveToDirectory(feed: CommandFeed, dir: string): ByteString {
   const script = parts.moveToDirectory(feed, dir, "builtin");
   return feed.place === "here" ? script : quietly(script, feed.state);
 }
+
+const aliasesIf = (on: string) => (on.split(":").includes("aliases") ? ["aliases"] : []);
 
 const list = (command: string, names: string[]) =>
   names.length > 0 ? `${command} ${names.join(" ")}\n` : "";
