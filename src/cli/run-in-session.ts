@@ -38,15 +38,19 @@ export async function runInSession(client: TrlClient, wanted: Wanted): Promise<n
 async function follow(client: TrlClient, params: Parameters<TrlClient["stream"]>[0]): Promise<ExitFrame> {
   const { promise, resolve: end, reject } = Promise.withResolvers<ExitFrame>();
   client.onClose = reject;
-  let cancel = (_signal?: string): void => {};
-  const streamId = await client.stream(params, (frame) => {
-    if (frame.type === "exit") end(frame as unknown as ExitFrame);
-    else if (!passOn(frame)) cancel(); // nobody reads what we write
-  });
-  cancel = (signal) => {
+  let streamId: string | undefined;
+  let isWanted = true;
+  const cancel = (signal?: string) => {
+    isWanted = false;
+    if (streamId === undefined) return; // as soon as there is something to cancel
     client.call("exec.cancel", { stream_id: streamId, ...(signal ? { signal } : {}) }).catch(() => {});
   };
   const stopListening = onSignals(cancel);
+  streamId = await client.stream(params, (frame) => {
+    if (frame.type === "exit") end(frame as unknown as ExitFrame);
+    else if (!passOn(frame)) cancel(); // nobody reads what we write
+  });
+  if (!isWanted) cancel();
   if (params.open_stdin) void forwardStdin(client, streamId);
   try {
     return await promise;

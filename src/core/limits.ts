@@ -27,9 +27,6 @@ export const shellStateMaxBytes = 16 * 1024 * 1024;
 /** A new pipe takes one page at once whatever the system's limits; more is written as the reader reads. */
 export const pipeSyncWriteMaxBytes = 4096;
 
-/** Descriptors that must stay free: with none left, `accept` and every spawn fail in odd ways. */
-export const descriptorReserve = 64;
-
 /** How often idle and aged sessions are looked for, and adopted processes that have ended are reaped. */
 export const cleanupIntervalMs = 1000;
 

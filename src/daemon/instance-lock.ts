@@ -1,6 +1,7 @@
 // One daemon per socket: an exclusive lock on the pid file, which the kernel gives back however the holder ends.
 import {
   closeSync,
+  constants,
   fstatSync,
   ftruncateSync,
   openSync,
@@ -11,6 +12,7 @@ import {
 } from "node:fs";
 import { tryLock } from "../core/process/libc.ts";
 import { beside } from "../util/socket-path.ts";
+import { OptionError } from "./options.ts";
 
 /** A daemon that was told to stop needs a moment; its successor may already be starting. */
 const patienceMs = 1500;
@@ -24,7 +26,7 @@ export async function acquireLock(socketPath: string): Promise<InstanceLock | un
   const path = beside(socketPath, ".pid");
   const deadline = performance.now() + patienceMs;
   for (;;) {
-    const fd = openSync(path, "a+", 0o600);
+    const fd = openPidFile(path);
     // The file may have been removed by its last holder between the opening and the locking.
     if (tryLock(fd) && isSameFile(fd, path)) return hold(fd, path);
     closeSync(fd);
@@ -41,12 +43,25 @@ export function holderOf(socketPath: string): string | undefined {
   }
 }
 
+/** Never another's file: not through a link, and not one that holds something else than a pid. */
+function openPidFile(path: string): number {
+  const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
+  try {
+    const fd = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
+    if (/^\d*\n?$/.test(readFileSync(fd, "latin1").slice(0, 64))) return fd;
+    closeSync(fd);
+  } catch (error) {
+    throw new OptionError(`${path} cannot be used as the pid file: ${(error as Error).message}`);
+  }
+  throw new OptionError(`${path} exists and is no pid file; choose another --socket-path`);
+}
+
 function hold(fd: number, path: string): InstanceLock {
   ftruncateSync(fd);
-  writeSync(fd, `${process.pid}\n`);
+  writeSync(fd, `${process.pid}\n`, 0);
   return {
     release() {
-      unlinkSync(path);
+      if (isSameFile(fd, path)) unlinkSync(path);
       closeSync(fd);
     },
   };

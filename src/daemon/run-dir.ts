@@ -7,7 +7,7 @@ import { join } from "node:path";
 export function makeRunDir(env: Record<string, string>): string {
   const candidates = [env["XDG_RUNTIME_DIR"], "/dev/shm", tmpdir()];
   for (const base of candidates) {
-    if (!base) continue;
+    if (!base?.startsWith("/")) continue;
     try {
       removeAbandoned(base);
       const dir = mkdtempSync(join(base, `trl-${process.pid}-`));

@@ -1,12 +1,17 @@
 // What ends the daemon, and what does not.
+import { constants } from "node:os";
 import type { Log } from "../core/log.ts";
+import { isIgnored } from "../core/process/libc.ts";
 
 const endingSignals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 /** Resolves with the first signal that asks the daemon to end; later ones change nothing. */
 export function endingSignal(): Promise<string> {
   return new Promise((resolve) => {
-    for (const signal of endingSignals) process.on(signal, () => resolve(signal));
+    for (const signal of endingSignals) {
+      if (signal === "SIGHUP" && isIgnored(constants.signals.SIGHUP)) continue; // nohup
+      process.on(signal, () => resolve(signal));
+    }
   });
 }
 

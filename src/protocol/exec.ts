@@ -8,7 +8,7 @@ export const exitReasons = ["exit", "signal", "timeout", "cancelled"] as const;
 export type ExitReason = (typeof exitReasons)[number];
 
 /** A request may ask for more than the daemon's default, but not for the machine's memory. */
-const outputCeilingBytes = 256 * 1024 * 1024;
+const outputCeilingBytes = 64 * 1024 * 1024;
 const MaxOutputBytes = v.pipe(Bytes, v.maxValue(outputCeilingBytes, `at most ${outputCeilingBytes} bytes`));
 
 export const RunParams = v.object({

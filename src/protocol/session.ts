@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { exitReasons } from "./exec.ts";
 import { EnvOverrides, OsPath, OsText, PlainObject, Seconds, SessionId, Timestamp } from "./fields.ts";
 
 export const sessionStates = ["creating", "idle", "running", "terminated"] as const;
@@ -22,7 +23,12 @@ export const CreateParams = v.object({
 });
 export type CreateParams = v.InferOutput<typeof CreateParams>;
 
-const InitOutcome = v.object({ exit_code: v.number(), stdout: v.string(), stderr: v.string() });
+const InitOutcome = v.object({
+  exit_code: v.number(),
+  stdout: v.string(),
+  stderr: v.string(),
+  reason: v.picklist(exitReasons),
+});
 
 export const CreateResult = v.object({
   session_id: SessionId,

@@ -1,6 +1,6 @@
 // One client, whatever carries its bytes: lines in, replies and output out, in bounded memory. Replies overtake
 // output that waits.
-import { encodeFrame, type Line, LineDecoder } from "../protocol/frame.ts";
+import { type Line, LineDecoder } from "../protocol/frame.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import type { LaneSubscriber, OutputLane } from "./lane.ts";
@@ -128,7 +128,7 @@ export class Connection implements OutputLane {
     const client = { lane: this, afterReply: (action: () => void) => void afterwards.push(action) };
     const reply = await this.dispatcher.reply(line, client);
     this.#pending--;
-    if (!this.isClosed) this.#replies.push(encodeFrame(reply));
+    if (!this.isClosed) this.#replies.push(this.dispatcher.encode(reply));
     this.#flush();
     for (const action of afterwards) action();
     this.#read();

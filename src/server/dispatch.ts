@@ -10,7 +10,7 @@ import {
   unknownId,
 } from "../protocol/envelope.ts";
 import { TrlError } from "../protocol/errors.ts";
-import type { Line } from "../protocol/frame.ts";
+import { encodeFrame, type Line } from "../protocol/frame.ts";
 import { isMethodName, type MethodName, methods } from "../protocol/methods.ts";
 import { validateParams } from "../protocol/validate.ts";
 import { nearest } from "../util/nearest.ts";
@@ -33,6 +33,15 @@ export class Dispatcher {
       return okReply(id, await this.#call(request.method, request.params, client));
     } catch (error) {
       return errorReply(id, this.#asTrlError(error));
+    }
+  }
+
+  /** A reply can be too large even for a string. */
+  encode(reply: Reply): Uint8Array {
+    try {
+      return encodeFrame(reply);
+    } catch (error) {
+      return encodeFrame(errorReply(reply.id, this.#asTrlError(error)));
     }
   }
 

@@ -1,4 +1,5 @@
 // The Unix socket transport.
+import { statSync } from "node:fs";
 import { Connection } from "./connection.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher } from "./dispatch.ts";
@@ -50,14 +51,20 @@ export function serveUnix(options: UnixServerOptions): UnixServer {
         error() {}, // followed by `close`
       },
     });
+    const { ino } = statSync(path);
+    // Bun removes the file by its name; if that is another's by now, the end of the process must do.
+    const isOurs = () => statSync(path, { throwIfNoEntry: false })?.ino === ino;
+    const stop = (closesConnections: boolean) => {
+      if (isOurs()) listener.stop(closesConnections);
+    };
     return {
-      stopAccepting: () => listener.stop(false),
+      stopAccepting: () => stop(false),
       farewell: async () => {
         const deadline = performance.now() + farewellMs;
         const isBusy = (socket: Socket) => socket.data?.connection.isBusy === true;
         while ([...sockets].some(isBusy) && performance.now() < deadline) await Bun.sleep(1);
         for (const socket of sockets) socket.end();
-        listener.stop(true);
+        stop(true);
       },
     };
   } finally {

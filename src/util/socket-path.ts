@@ -1,5 +1,5 @@
 // Where the daemon's socket is, for the daemon and for those who look for it.
-import { join } from "node:path";
+import { resolve } from "node:path";
 
 export const defaultSocketPath = "/tmp/trl.sock";
 
@@ -7,8 +7,8 @@ export function resolveSocketPath(given: {
   socketPath: string | undefined;
   socketDir: string | undefined;
 }): string {
-  if (given.socketPath) return given.socketPath;
-  return given.socketDir ? join(given.socketDir, "trl.sock") : defaultSocketPath;
+  if (given.socketPath) return resolve(given.socketPath);
+  return given.socketDir ? resolve(given.socketDir, "trl.sock") : defaultSocketPath;
 }
 
 /** `trl.sock` -> `trl.pid`: what belongs to a socket lies beside it. */

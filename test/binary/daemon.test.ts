@@ -1,6 +1,15 @@
 // The executable as a daemon: boot, second instance, stale files, signals, settings, log.
 import { describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { startDaemon } from "../support/daemon.ts";
 import { binary } from "../support/program.ts";
@@ -154,6 +163,78 @@ describe("what is in the way", () => {
     expect(serve("--log-format", "xml").stderr.toString()).toContain("pretty, json");
     expect(serve("--env-file", "/no/such/file").stderr.toString()).toContain("--env-file");
   });
+});
+
+describe("files beside the socket", () => {
+  test("that are another's are left alone", () => {
+    using dir = tempDir();
+    writeFileSync(join(dir.path, "precious"), "data");
+    symlinkSync(join(dir.path, "precious"), join(dir.path, "a.pid"));
+    expect(serve("--socket-path", join(dir.path, "a.sock")).exitCode).toBe(1);
+    writeFileSync(join(dir.path, "b.pid"), "not a pid");
+    expect(serve("--socket-path", join(dir.path, "b.sock")).stderr.toString()).toContain("no pid file");
+    expect(readFileSync(join(dir.path, "precious"), "utf8")).toBe("data");
+    expect(readFileSync(join(dir.path, "b.pid"), "utf8")).toBe("not a pid");
+  });
+
+  test("may be gone at the end", async () => {
+    await using daemon = await startDaemon();
+    unlinkSync(daemon.socketPath.replace(".sock", ".pid"));
+    unlinkSync(daemon.socketPath);
+    daemon.kill("SIGTERM");
+    expect(await daemon.exited).toBe(0);
+  });
+
+  test("survive a cleaner: the run directory is made again", async () => {
+    await using daemon = await startDaemon();
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    await session.run(`rm -rf /dev/shm/trl-${daemon.pid}-*`);
+    await session.run("true");
+    expect(await session.out("echo fine")).toBe("fine");
+    await newSession(wire);
+  });
+
+  test("of a daemon elsewhere with the same relative path are not confused", async () => {
+    using dir = tempDir();
+    const start = (cwd: string) =>
+      Bun.spawn([binary, "--socket-path", "x.sock"], { cwd, stdio: ["ignore", "ignore", "ignore"] });
+    for (const name of ["a", "b"]) mkdirSync(join(dir.path, name));
+    const [a, b] = ["a", "b"].map((name) => join(dir.path, name)) as [string, string];
+    const killed = start(b);
+    await until("b's socket", () => existsSync(join(b, "x.sock")));
+    killed.kill("SIGKILL");
+    await killed.exited;
+    const first = start(a);
+    await until("a's socket", () => existsSync(join(a, "x.sock")));
+    using wire = await Wire.connect(join(a, "x.sock"));
+    const session = await newSession(wire);
+    const running = session.run("sleep 0.5; echo survived");
+    const second = start(b);
+    await until("b to answer", async () => {
+      using again = await Wire.connect(join(b, "x.sock")).catch(() => undefined);
+      return again !== undefined;
+    });
+    expect((await running).stdout).toBe("survived\n");
+    for (const child of [first, second]) {
+      child.kill();
+      await child.exited;
+    }
+  });
+});
+
+test("nohup is respected", async () => {
+  using dir = tempDir();
+  const socket = join(dir.path, "x.sock");
+  const child = Bun.spawn(["sh", "-c", `trap '' HUP; exec ${binary} --socket-path ${socket}`], {
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  await until("the socket", () => existsSync(socket));
+  child.kill("SIGHUP");
+  using wire = await Wire.connect(socket);
+  await wire.call("system.ping", {});
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
 });
 
 describe("settings", () => {

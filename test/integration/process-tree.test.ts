@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { isAlive, until } from "../support/wait.ts";
 
@@ -153,6 +154,63 @@ test("a process with a forged tag dies with its session all the same", () =>
     await wire.call("session.destroy", { session_id: session.id });
     expect(isAlive(pid)).toBe(false);
     expect(await other.out("echo here")).toBe("here");
+  }));
+
+test("a process that changed its tag dies with the command that is stopped", () =>
+  withDaemon(async (daemon) => {
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    const F = `${daemon.dir}/pid`;
+    await wire.fail("exec.run", {
+      session_id: session.id,
+      command: "TRL_COMMAND_ID=zzz setsid -f sh -c 'echo $$ >$F; exec sleep 555'; sleep 100",
+      env: { F },
+      timeout_s: 0.5,
+    });
+    expect(isAlive(await pidIn(F))).toBe(false);
+  }));
+
+test("one session's stray process is not charged to another", () =>
+  withDaemon(async (daemon) => {
+    using wire = await daemon.connect();
+    const a = await newSession(wire);
+    const b = await newSession(wire);
+    const F = `${daemon.dir}/pid`;
+    await a.run(
+      `env -i setsid bash -c 'sleep 0.3; setsid sh -c "echo \\$\\$ >${F}; exec sleep 301" & sleep 0.3' >/dev/null 2>&1 &`,
+    );
+    const result = await b.run("sleep 1");
+    expect(result.leftovers).toEqual([]);
+    const pid = await pidIn(F);
+    await wire.call("session.destroy", { session_id: b.id });
+    expect(isAlive(pid)).toBe(true);
+  }));
+
+test("children from before the daemon became itself are none of its business", async () => {
+  await using daemon = await startDaemon({ program: ["bash", "-c", 'sleep 5432 & exec "$0" "$@"', binary] });
+  using wire = await daemon.connect();
+  const session = await newSession(wire);
+  expect((await session.run("echo hi")).leftovers).toEqual([]);
+  const foreign = Bun.spawnSync(["pgrep", "-P", String(daemon.pid), "sleep"])
+    .stdout.toString()
+    .trim();
+  await wire.call("session.destroy", { session_id: session.id });
+  expect(isAlive(Number(foreign))).toBe(true);
+  process.kill(Number(foreign));
+});
+
+test("orphans that end are reaped while nothing else happens", () =>
+  withDaemon(async (daemon) => {
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    await session.run("while :; do (/bin/true &); sleep 0.01; done >/dev/null 2>&1 &");
+    await until("many to have come and gone", async () => {
+      const { streams } = await wire.call("exec.list", {});
+      return streams.length === 1 && performance.now() > 0;
+    });
+    await until("a second of it", () => Bun.sleep(1500).then(() => true));
+    const zombies = Bun.spawnSync(["ps", "-o", "stat=", "--ppid", String(daemon.pid)]).stdout.toString();
+    expect(zombies.split("\n").filter((stat) => stat.startsWith("Z")).length).toBeLessThan(150);
   }));
 
 test("leftovers are named by what they are", () =>

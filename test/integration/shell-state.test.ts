@@ -305,6 +305,69 @@ describe("and neither", () => {
   });
 });
 
+describe.each(all)("%s is not led astray", (shell) => {
+  test("by places whose names are prefixes of its own files", async () => {
+    const { out } = await newSession(wire, { shell });
+    for (const place of ["/dev", "/dev/shm", "/"]) {
+      await out(`cd ${place}`);
+      expect(await out("pwd")).toBe(place);
+    }
+  });
+
+  test("by a directory whose name is not UTF-8", async () => {
+    const { out } = await newSession(wire, { shell, working_dir: daemon.dir });
+    await out('d=$(printf \'x\\377y\'); mkdir -p "$d"; cd "$d"; touch here');
+    expect(await out("ls")).toBe("here");
+  });
+
+  test("by one that cannot be entered: nothing runs, and it stays where it was", async () => {
+    const { out, run } = await newSession(wire, { shell, working_dir: daemon.dir });
+    await out("cd /usr");
+    const elsewhere = await run("pwd", { working_dir: "/dev/shm" });
+    expect(elsewhere.stdout).toBe("/dev/shm\n");
+    expect(await out("pwd")).toBe("/usr");
+  });
+
+  test("by aliases and functions of the machinery's words", async () => {
+    const { out } = await newSession(wire, { shell });
+    await out(
+      "cd /usr; umask() { echo no; }; alias exec='echo no' command='echo no' builtin='echo no' return='echo no'",
+    );
+    expect(await out("pwd; ls /proc/self/fd")).toBe("/usr\n0\n1\n2\n3");
+  });
+});
+
+describe("and the rest of the state survives", () => {
+  test("a function that bash cannot read again", async () => {
+    const { out } = await newSession(wire);
+    await out(
+      "shopt -s extglob\nf() { case $1 in @(a|b)) echo matched;; esac; }\nshopt -u extglob; cd /usr; x=1",
+    );
+    expect(await out("pwd; echo $x; type -t f; shopt -q extglob || echo off")).toBe("/usr\n1\nfunction\noff");
+    await out("function a=b { :; }; cd /etc");
+    expect(await out("pwd; echo $x")).toBe("/etc\n1");
+    const broken = await newSession(wire, { env: { "BASH_FUNC_x%%": "() { broken" }, working_dir: "/usr" });
+    expect(await broken.out("pwd")).toBe("/usr");
+  });
+
+  test("a read-only variable of zsh in a command's env", async () => {
+    const { out, run } = await newSession(wire, { shell: "zsh" });
+    await run("readonly R=1");
+    await run("NEW=kept; cd /etc", { env: { R: "5", S: "6" } });
+    expect(await out("echo $NEW ${S-none}; pwd")).toBe("kept none\n/etc");
+  });
+
+  test("bash's set -k, IFS of digits, and a lower-case exit trap", async () => {
+    const { out, run } = await newSession(wire);
+    await out("set -k");
+    expect(await out("echo hi")).toBe("hi");
+    await run("set +k; IFS=1; exit 11");
+    expect(await out("echo $#")).toBe("0");
+    expect((await run("trap 'echo low' exit; X=66; exit 2")).stdout).toBe("low\n");
+    expect(await out("echo $X")).toBe("66");
+  });
+});
+
 describe("stateless sessions", () => {
   test("forget, as claw_core's did", async () => {
     const session = await newSession(wire, { stateful: false, working_dir: "/usr" });

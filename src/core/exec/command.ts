@@ -83,14 +83,9 @@ export class Command {
     this.#stopping = Promise.all([this.#stopping, termination]);
   }
 
-  /** Reads no more of what a background process left behind still prints. */
-  async closeOutput(): Promise<void> {
-    await Promise.all([this.#stdout.stop(), this.#stderr.stop()]);
-  }
-
-  /** Whether a background process still holds the output open. */
-  get isOutputOpen(): boolean {
-    return !this.#stdout.isEnded || !this.#stderr.isEnded;
+  /** A background process may hold them open after the end. */
+  get pipes(): PipeReader[] {
+    return [this.#stdout, this.#stderr];
   }
 
   async #follow(): Promise<CommandOutcome> {

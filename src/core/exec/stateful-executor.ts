@@ -59,9 +59,7 @@ export class StatefulExecutor implements Executor {
 
   launch(request: LaunchRequest): Launched {
     const workingDir = request.workingDir && requireDirectory(request.workingDir, this.workingDir);
-    const shell = this.#takeShell(request.env);
-    const feed = this.#feedFor(request, workingDir, shell);
-    const stdinFd = this.#feed(shell, feed);
+    const { shell, feed, stdinFd } = this.#feed(request, workingDir);
     this.#prepareSpareIfPossible();
     return {
       process: shell.process,
@@ -75,11 +73,15 @@ export class StatefulExecutor implements Executor {
     await this.#dropSpare();
   }
 
-  #feed(shell: PreparedShell, feed: CommandFeed): number | undefined {
+  #feed(request: LaunchRequest, workingDir: string | undefined, isAgain = false): Fed {
+    const shell = this.#takeShell(request.env);
+    const feed = this.#feedFor(request, workingDir, shell);
     try {
-      return shell.feedCommand(feed);
+      return { shell, feed, stdinFd: shell.feedCommand(feed) };
     } catch (error) {
       void shell.discard();
+      // The files of a shell that waited may have been cleaned away; one that is started now has its own.
+      if (!isAgain) return this.#feed(request, workingDir, true);
       throw new TrlError("SPAWN_FAILED", `the command could not be started: ${(error as Error).message}`);
     }
   }
@@ -168,6 +170,12 @@ export class StatefulExecutor implements Executor {
     this.#spare = undefined;
     await shell?.discard();
   }
+}
+
+interface Fed {
+  shell: PreparedShell;
+  feed: CommandFeed;
+  stdinFd: number | undefined;
 }
 
 function shellOverrides(env: EnvOverrides): CommandFeed["env"] {

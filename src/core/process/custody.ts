@@ -30,8 +30,12 @@ interface Adopted {
 export class Custody {
   readonly adoptsOrphans = becomeSubreaper();
   #sessions = new Set<string>();
+  /** Children that whoever became this daemon by `exec` had before: none of ours. */
+  #foreign = new Set(this.adoptsOrphans ? processTable.childrenOf(process.pid) : []);
   #roots = new Map<number, Owner>();
   #adopted = new Map<number, Adopted>();
+  #hasLeftSomething = new Set<string>();
+  #metDead = false;
   /** Processes met as somebody's descendants: if they lose their parents, it is known whose they are. */
   #met = new Map<number, Adopted>();
 
@@ -42,6 +46,7 @@ export class Custody {
 
   removeSession(sessionId: string): void {
     this.#sessions.delete(sessionId);
+    this.#hasLeftSomething.delete(sessionId);
   }
 
   addRoot(pid: number, owner: Owner): void {
@@ -65,32 +70,51 @@ export class Custody {
     return this.adoptsOrphans ? this.#membersByDescent(selection) : this.#membersByTag(selection);
   }
 
+  /**
+   * Whether nobody is left. A process that forks and ends all the time can slip through one look, but it leaves
+   * dead ones behind: only a look that met none counts.
+   */
+  hasEnded(selection: Selection): boolean {
+    this.#metDead = false;
+    return this.membersOf(selection).length === 0 && !this.#metDead;
+  }
+
   /** What a command that has ended left running. Cheap where nothing was left. */
   leftoversOf(commandId: string, groupId: number): ProcessEntry[] {
     if (this.adoptsOrphans) return this.#membersByDescent({ commandId });
     return sendSignal(-groupId, 0) ? this.#membersByTag({ commandId }) : [];
   }
 
-  /** Takes the wait status of adopted processes that have ended, and forgets them. */
-  reapEnded(): void {
+  /** To be called now and then: takes over orphans, and takes the wait status of those that have ended. */
+  tend(): void {
+    this.#adoptOrphans(undefined);
+  }
+
+  #reapEnded(): void {
     for (const [pid, { entry }] of this.#adopted) {
       const now = processTable.entry(pid);
       if (now?.startTime === entry.startTime && !now.isZombie) continue;
       if (now?.isZombie) reap(pid);
       this.#adopted.delete(pid);
+      this.#metDead = true;
     }
   }
 
   #adoptOrphans(justEnded: Owner | undefined): void {
     if (!this.adoptsOrphans) return;
-    this.reapEnded();
+    this.#reapEnded();
     for (const pid of processTable.childrenOf(process.pid)) {
-      if (this.#roots.has(pid) || this.#adopted.has(pid)) continue;
+      if (this.#roots.has(pid) || this.#adopted.has(pid) || this.#foreign.has(pid)) continue;
       const entry = processTable.entry(pid);
-      if (!entry) continue;
-      if (entry.isZombie) reap(pid);
-      else this.#adopted.set(pid, { entry, owner: this.#ownerOf(entry, justEnded) });
+      if (!entry || entry.isZombie) this.#metDead = true;
+      if (entry?.isZombie) reap(pid);
+      else if (entry) this.#adopt(entry, this.#ownerOf(entry, justEnded));
     }
+  }
+
+  #adopt(entry: ProcessEntry, owner: Owner | undefined): void {
+    this.#adopted.set(entry.pid, { entry, owner });
+    if (owner) this.#hasLeftSomething.add(owner.sessionId);
   }
 
   #ownerOf(entry: ProcessEntry, justEnded: Owner | undefined): Owner | undefined {
@@ -101,17 +125,35 @@ export class Custody {
       if (owner) return owner;
     }
     const tagged = ownerFromTags(entry.pid);
-    const isKnown = tagged !== undefined && this.#sessions.has(tagged.sessionId); // anybody can set a variable
-    return isKnown ? tagged : this.#onlyCandidate(justEnded);
+    // Anybody can set a variable: only what is known here is believed.
+    if (!tagged || !this.#sessions.has(tagged.sessionId)) return this.#onlyCandidate(justEnded);
+    return this.#isCommand(tagged.commandId)
+      ? tagged
+      : (this.#commandIn(tagged.sessionId, justEnded) ?? tagged);
   }
 
-  /** For one that cleared its environment and left its group: with one command it is clear whose it is. */
+  #isCommand(commandId: string | undefined): boolean {
+    const owners = [...this.#roots.values(), ...[...this.#adopted.values()].map(({ owner }) => owner)];
+    return commandId !== undefined && owners.some((owner) => owner?.commandId === commandId);
+  }
+
+  /** A session runs one command at a time. */
+  #commandIn(sessionId: string, justEnded: Owner | undefined): Owner | undefined {
+    const running = [...this.#roots.values(), justEnded];
+    return running.find((owner) => owner?.sessionId === sessionId && owner.commandId !== undefined);
+  }
+
+  /**
+   * For one that cleared its environment and left its group: it comes from a session that runs a command, or that
+   * has left something behind before. With one such session it is clear whose it is.
+   */
   #onlyCandidate(justEnded: Owner | undefined): Owner | undefined {
-    const candidates = new Map<string, Owner>();
-    for (const owner of [...this.#roots.values(), justEnded]) {
-      if (owner?.commandId) candidates.set(owner.commandId, owner);
-    }
-    return candidates.size === 1 ? [...candidates.values()][0] : undefined;
+    const candidates = new Set(this.#hasLeftSomething);
+    for (const owner of [...this.#roots.values(), justEnded])
+      if (owner?.commandId) candidates.add(owner.sessionId);
+    const [sessionId, another] = candidates;
+    if (sessionId === undefined || another !== undefined) return undefined;
+    return this.#commandIn(sessionId, justEnded) ?? { sessionId };
   }
 
   #membersByDescent(selection: Selection): ProcessEntry[] {
@@ -121,8 +163,12 @@ export class Custody {
     const members = new Map<number, ProcessEntry>();
     for (let next = starts.pop(); next !== undefined; next = starts.pop()) {
       const [pid, owner] = next;
-      const entry = members.has(pid) ? undefined : processTable.entry(pid);
-      if (!entry || entry.isZombie) continue;
+      if (members.has(pid)) continue;
+      const entry = processTable.entry(pid);
+      if (!entry || entry.isZombie) {
+        if (!this.#roots.has(pid)) this.#metDead = true;
+        continue;
+      }
       members.set(pid, entry);
       for (const child of processTable.childrenOf(pid)) starts.push([child, owner]);
       if (owner) this.#meet(entry, owner);

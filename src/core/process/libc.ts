@@ -10,6 +10,7 @@ const shared = {
   poll: { args: [pointer, u64, i32], returns: i32 },
   waitpid: { args: [i32, pointer, i32], returns: i32 },
   flock: { args: [i32, i32], returns: i32 },
+  signal: { args: [i32, u64], returns: u64 },
 } as const;
 const linuxOnly = {
   pipe2: { args: [pointer, i32], returns: i32 },
@@ -80,6 +81,13 @@ export function becomeSubreaper(): boolean {
 /** Takes the wait status of a child that is not Bun's, if it has ended. */
 export function reap(pid: number): boolean {
   return libc.waitpid(pid, null, WNOHANG) === pid;
+}
+
+const SIG_IGN = 1;
+
+/** Whether whoever started us wanted the signal ignored, as nohup(1) does. Leaves it ignored. */
+export function isIgnored(signalNumber: number): boolean {
+  return Number(libc.signal(signalNumber, SIG_IGN)) === SIG_IGN;
 }
 
 /** An exclusive lock that the kernel gives back when the process ends, however it ends. */

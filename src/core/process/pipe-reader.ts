@@ -71,6 +71,7 @@ export class PipeReader {
         if (done) break;
         if (this.#bytes < floodBytes && this.#bytes + value.length >= floodBytes) widenPipe(this.fd);
         this.#bytes += value.length;
+        collectGarbage(value.length);
         this.#sinkBusy = this.#sink(value) || undefined;
         if (this.#sinkBusy) await this.#sinkBusy;
         this.#sinkBusy = undefined;
@@ -80,6 +81,17 @@ export class PipeReader {
       closeSync(this.fd);
     }
   }
+}
+
+const garbageMaxBytes = 32 * 1024 * 1024;
+let sinceCollection = 0;
+
+/** Each chunk is garbage a moment later, which the engine is slow to notice in a flood; the daemon is to stay small. */
+function collectGarbage(bytes: number): void {
+  sinceCollection += bytes;
+  if (sinceCollection < garbageMaxBytes) return;
+  sinceCollection = 0;
+  Bun.gc(false);
 }
 
 const readerOf = (fd: number) => Bun.file(fd).stream().getReader();

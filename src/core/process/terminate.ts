@@ -17,13 +17,13 @@ export async function terminate(
   signalAll(custody.membersOf(selection), signal);
   if (await isGoneWithin(graceMs, custody, selection)) return [];
   const deadline = performance.now() + killPatienceMs;
-  let left = custody.membersOf(selection);
-  while (left.length > 0 && performance.now() < deadline) {
+  for (;;) {
+    if (custody.hasEnded(selection)) return [];
+    const left = custody.membersOf(selection); // orphans of the dead show up here
     signalAll(left, "SIGKILL");
+    if (performance.now() > deadline) return left;
     await Bun.sleep(killPollMs);
-    left = custody.membersOf(selection); // orphans of the dead show up here
   }
-  return left;
 }
 
 /** Each group as a whole, so that nobody forks away between two signals, then whoever is outside of it. */
@@ -42,7 +42,7 @@ const wakening: NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"];
 async function isGoneWithin(ms: number, custody: Custody, selection: Selection): Promise<boolean> {
   const deadline = performance.now() + ms;
   for (let pause = 1; ; pause = Math.min(pause * 2, 20)) {
-    if (custody.membersOf(selection).length === 0) return true;
+    if (custody.hasEnded(selection)) return true;
     if (performance.now() >= deadline) return false;
     await Bun.sleep(pause);
   }

@@ -52,7 +52,8 @@ export class SessionRegistry {
     const { kind, last_activity, command_count, idle_timeout_s, ...summary } = session.summary();
     const created = { ...summary, stateful: session.spec.executor.isStateful };
     if (!init) return created;
-    return { ...created, init: { exit_code: init.exit_code, stdout: init.stdout, stderr: init.stderr } };
+    const { exit_code, stdout, stderr, reason } = init;
+    return { ...created, init: { exit_code, stdout, stderr, reason } };
   }
 
   get(id: string): Session {
@@ -94,7 +95,7 @@ export class SessionRegistry {
   }
 
   #housekeeping(): void {
-    this.custody.reapEnded();
+    this.custody.tend();
     this.commands.forgetOld();
     const { sessionTtlS } = this.options;
     for (const session of this.list()) {

@@ -11,6 +11,7 @@ import { gather } from "../exec/gather.ts";
 import { effectiveTimeoutS } from "../exec/timeout-rule.ts";
 import type { Log } from "../log.ts";
 import type { Custody } from "../process/custody.ts";
+import type { PipeReader } from "../process/pipe-reader.ts";
 import { PipeWriter } from "../process/pipe-writer.ts";
 import { terminate } from "../process/terminate.ts";
 import { advance, type Phase } from "./state-machine.ts";
@@ -34,8 +35,8 @@ export class Session {
   #lastActivity = new Date();
   #phase: Phase = { state: "creating" };
   #commandCount = 0;
-  /** Ended commands whose output a background process still holds open: it is read and dropped. */
-  #lingering = new Set<Command>();
+  /** Pipes of ended commands that a background process still holds open: they are read, and it is dropped. */
+  #lingering = new Set<PipeReader>();
   #destroyed: Promise<void> | undefined;
 
   constructor(readonly spec: SessionSpec) {
@@ -60,7 +61,12 @@ export class Session {
 
   /** Ends the creation: runs `init`, if there is one, before any other command. */
   async open(init: string | undefined): Promise<RunResult | undefined> {
-    if (init !== undefined) return await this.#gather(this.#start({ command: init }, "run"), {});
+    if (init !== undefined) {
+      const result = await this.#gather(this.#start({ command: init }, "run"), {});
+      if (this.#phase.state === "terminated")
+        throw new TrlError("SESSION_NOT_FOUND", "the session was destroyed meanwhile");
+      return result;
+    }
     this.#phase = advance(this.#phase, { state: "idle" });
     return undefined;
   }
@@ -183,8 +189,8 @@ export class Session {
     command.output.complete();
     if (this.#phase.state !== "terminated") this.#phase = advance(this.#phase, { state: "idle" });
     this.#lastActivity = new Date();
-    for (const earlier of this.#lingering) if (!earlier.isOutputOpen) this.#lingering.delete(earlier);
-    if (command.isOutputOpen) this.#lingering.add(command);
+    for (const pipe of this.#lingering) if (pipe.isEnded) this.#lingering.delete(pipe);
+    for (const pipe of command.pipes) if (!pipe.isEnded) this.#lingering.add(pipe);
     const { exitCode, reason, durationMs } = outcome;
     this.spec.log.debug("command ended", {
       session: this.id,
@@ -205,7 +211,7 @@ export class Session {
     await processesEnd;
     await disposed;
     if (phase.state === "running") await phase.ended;
-    await Promise.all([...this.#lingering].map((command) => command.closeOutput()));
+    await Promise.all([...this.#lingering].map((pipe) => pipe.stop()));
     custody.removeSession(this.id);
   }
 }

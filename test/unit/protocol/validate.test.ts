@@ -28,7 +28,7 @@ describe("a message names the field and what was expected:", () => {
     [{ ...run, encoding: secret }, 'encoding: expected ("utf8" | "base64"), got a string'],
     [{ ...run, max_output_bytes: 1.5 }, "max_output_bytes: expected a whole number of bytes"],
     [{ ...run, max_output_bytes: -1 }, "max_output_bytes: expected a number >= 0"],
-    [{ ...run, max_output_bytes: 2 ** 40 }, "max_output_bytes: expected at most 268435456 bytes"],
+    [{ ...run, max_output_bytes: 2 ** 40 }, "max_output_bytes: expected at most 67108864 bytes"],
     [{ ...run, env: { A: 1 } }, "env.A: expected string or null"],
     [{ ...run, env: secret }, "env: expected an object, got a string"],
   ];
