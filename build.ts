@@ -1,6 +1,6 @@
 // Compiles the one executable: for this machine by default, for all platforms with --all, with checksums.
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { version } from "./src/util/version.ts";
 
 const outDir = "dist";
@@ -32,6 +32,7 @@ async function compile(outfile: string, target?: (typeof targets)[number]): Prom
       autoloadPackageJson: false,
     },
   });
+  rmSync(`${outfile}.map`, { force: true }); // it is inside
   if (!result.success) throw new AggregateError(result.logs, `${outfile} could not be built`);
 }
 

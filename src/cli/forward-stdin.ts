@@ -1,20 +1,9 @@
 // Our standard input to the command's, at the pace at which the command reads it.
-import { fstatSync } from "node:fs";
 import type { TrlClient } from "../client/client.ts";
 import { TrlError } from "../protocol/errors.ts";
 
 const chunkBytes = 64 * 1024;
 const retryMs = 10;
-
-/** A file or a pipe is meant for the command; a terminal or /dev/null is not. */
-export function hasStdin(): boolean {
-  try {
-    const stat = fstatSync(0);
-    return stat.isFile() || stat.isFIFO() || stat.isSocket();
-  } catch {
-    return false;
-  }
-}
 
 /** Until either side ends; the command may well end without having read it all. */
 export async function forwardStdin(client: TrlClient, streamId: string): Promise<void> {

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { StreamFrame, TrlClient } from "../client/client.ts";
 import { errorCodes } from "../protocol/errors.ts";
 import type { ExitFrame } from "../protocol/exec.ts";
-import { forwardStdin, hasStdin } from "./forward-stdin.ts";
+import { forwardStdin } from "./forward-stdin.ts";
 import { writeFully } from "./write-fully.ts";
 
 export interface Wanted {
@@ -11,6 +11,7 @@ export interface Wanted {
   session: string | undefined;
   cwd: string | undefined;
   timeoutS: number;
+  passesStdin: boolean;
 }
 
 /** Runs it in the named session, or in one that lasts as long as the command. */
@@ -24,7 +25,7 @@ export async function runInSession(client: TrlClient, wanted: Wanted): Promise<n
       command: wanted.command,
       timeout_s: wanted.timeoutS,
       encoding: "base64",
-      open_stdin: hasStdin(),
+      open_stdin: wanted.passesStdin,
       ...(isElsewhere ? { working_dir: resolve(wanted.cwd!) } : {}),
     });
     return exitCodeOf(exit);

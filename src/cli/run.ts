@@ -22,6 +22,7 @@ const args = {
     valueHint: "S",
     description: "Seconds until the command is stopped; 0 = never (0)",
   },
+  stdin: { type: "boolean", alias: "i", description: "Pass standard input on to the command" },
 } as const satisfies ArgsDef;
 
 export default defineCommand({
@@ -34,6 +35,8 @@ export default defineCommand({
       session: given.session,
       cwd: given.cwd,
       timeoutS: secondsFrom(given.timeout),
+      // Only when asked for: who calls us in a loop or from an agent has other plans for its input.
+      passesStdin: given.stdin === true,
     };
     using existing = await tryConnect(socketPathFrom(given["socket-path"]));
     await using own = existing ? undefined : await startPrivateDaemon();

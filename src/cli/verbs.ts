@@ -26,10 +26,11 @@ export const verbs: Record<string, Verb> = {
       "trl run -- ls -l",
       "trl run --session build --cwd ~/project -- 'make clean && make'",
       "trl run --timeout 60 -- npm test",
+      "trl run -i -- wc -l <file",
     ],
     footer:
       "One word after -- is a line for the shell; several are a program and its arguments.\n" +
-      "Input that comes from a file or a pipe goes to the command. ^C interrupts it, a second one stops it.\n" +
+      "^C interrupts the command, a second one stops it.\n" +
       "Where no daemon is running, one is started for the moment. A timeout exits with 124.",
   },
   ping: { load: () => loaded(import("./ping.ts")), usage: "trl ping [FLAGS]", examples: [] },

@@ -36,6 +36,13 @@ export const flags = {
     help: "Open descriptors from which new sessions are refused; 0 = 80 % of the limit",
   },
   "memory-pressure-mb": { kind: "count", default: 0, help: "The same for the daemon's memory; 0 = off" },
+  "pty-driver": {
+    kind: "string",
+    hint: "DRIVER",
+    choices: ["auto", "native", "bun-pty"],
+    default: "auto",
+    help: "Driver of terminals, which this version does not have: auto, native or bun-pty",
+  },
   "env-file": {
     kind: "string",
     hint: "FILE",

@@ -18,6 +18,7 @@ export interface DaemonOptions {
   sessionMaxCommands: number;
   fdWarningThreshold: number;
   memoryPressureMb: number;
+  ptyDriver: "auto" | "native" | "bun-pty";
   logFormat: "pretty" | "json";
   isVerbose: boolean;
   allowsRoot: boolean;
@@ -61,6 +62,7 @@ export function readOptions(
     sessionMaxCommands: number("session-max-commands"),
     fdWarningThreshold: number("fd-warning-threshold"),
     memoryPressureMb: number("memory-pressure-mb"),
+    ptyDriver: text("pty-driver") as DaemonOptions["ptyDriver"],
     logFormat: text("log-format") as "pretty" | "json",
     isVerbose: isOn("verbose"),
     allowsRoot: isOn("allow-root"),

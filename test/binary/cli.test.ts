@@ -75,7 +75,7 @@ describe("trl run", () => {
 
   test("passes output on as it comes, input as it is given, and stops when nobody reads", async () => {
     await using daemon = await startDaemon();
-    const words = [binary, "run", "--socket-path", daemon.socketPath, "--"];
+    const words = [binary, "run", "-i", "--socket-path", daemon.socketPath, "--"];
     const child = Bun.spawn([...words, "echo first; cat; echo last"], { stdio: ["pipe", "pipe", "inherit"] });
     const reader = child.stdout.getReader();
     expect(Buffer.from((await reader.read()).value!).toString()).toBe("first\n");
@@ -91,6 +91,12 @@ describe("trl run", () => {
     );
     const headed = Bun.spawnSync(["sh", "-c", `${words.join(" ")} yes | head -n 2`], { timeout: 10_000 });
     expect(headed.stdout.toString()).toBe("y\ny\n");
+    const unasked = Bun.spawnSync([
+      "sh",
+      "-c",
+      `echo mine | { ${binary} run --socket-path ${daemon.socketPath} -- cat; cat; }`,
+    ]);
+    expect(unasked.stdout.toString()).toBe("mine\n");
     using wire = await daemon.connect();
     expect((await wire.call("session.list", {})).sessions).toEqual([]);
   });
