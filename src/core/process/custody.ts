@@ -28,16 +28,20 @@ interface Adopted {
 }
 
 export class Custody {
-  readonly adoptsOrphans = becomeSubreaper();
   #sessions = new Set<string>();
   /** Children that whoever became this daemon by `exec` had before: none of ours. */
-  #foreign = new Set(this.adoptsOrphans ? processTable.childrenOf(process.pid) : []);
+  readonly #foreign: Set<number>;
   #roots = new Map<number, Owner>();
   #adopted = new Map<number, Adopted>();
   #hasLeftSomething = new Set<string>();
   #metDead = false;
   /** Processes met as somebody's descendants: if they lose their parents, it is known whose they are. */
   #met = new Map<number, Adopted>();
+
+  /** Where orphans cannot be adopted (macOS), groups and tags must do. */
+  constructor(readonly adoptsOrphans = becomeSubreaper()) {
+    this.#foreign = new Set(adoptsOrphans ? processTable.childrenOf(process.pid) : []);
+  }
 
   /** From now on the session's tag is believed. */
   addSession(sessionId: string): void {
@@ -185,11 +189,14 @@ export class Custody {
     this.#met.set(entry.pid, { entry, owner });
   }
 
+  /** "Everything" is everything of ours: the table lists everybody's. */
   #membersByTag(selection: Selection): ProcessEntry[] {
     const groups = new Map([...this.#roots].filter(([, owner]) => isSelected(owner, selection)));
     return processTable.list().filter((entry) => {
       if (entry.isZombie || entry.pid === process.pid) return false;
-      return groups.has(entry.pgid) || isSelected(ownerFromTags(entry.pid), selection);
+      if (groups.has(entry.pgid)) return true;
+      const owner = ownerFromTags(entry.pid);
+      return owner !== undefined && this.#sessions.has(owner.sessionId) && isSelected(owner, selection);
     });
   }
 }

@@ -33,6 +33,8 @@ export function signalProcess(target: ProcessEntry, signal: NodeJS.Signals): voi
 
 /** Signals a pid, or a group as `-pgid`. False where nobody is there any more. */
 export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
+  // 0 and -1 would be our own group, and everybody.
+  if (!Number.isInteger(pid) || Math.abs(pid) <= 1 || Math.abs(pid) === process.pid) return false;
   try {
     process.kill(pid, signal);
     return true;

@@ -1,0 +1,46 @@
+// Where orphans cannot be adopted, as on macOS: groups and tags must find all of ours, and nobody else.
+import { expect, test } from "bun:test";
+import { Custody, tagNames } from "../../../../src/core/process/custody.ts";
+import { terminate } from "../../../../src/core/process/terminate.ts";
+import { isAlive, until } from "../../../support/wait.ts";
+
+const sessionId = "s-0badcafe";
+
+function start(command: string, env: Record<string, string> = {}) {
+  return Bun.spawn(["sh", "-c", command], {
+    env: { PATH: process.env["PATH"]!, ...env },
+    stdio: ["ignore", "pipe", "ignore"],
+    detached: true,
+  });
+}
+
+async function firstPid(child: { stdout: ReadableStream<Uint8Array> }): Promise<number> {
+  const { value } = await child.stdout.getReader().read();
+  return Number(new TextDecoder().decode(value));
+}
+
+test("everything is everything of ours", async () => {
+  const custody = new Custody(false);
+  custody.addSession(sessionId);
+  const tags = { [tagNames.session]: sessionId, [tagNames.command]: "x-00000001" };
+  const root = start("sleep 300 & echo $!; wait", tags);
+  const escaped = start("setsid sleep 301 & echo $!; wait", { ...tags });
+  const stranger = start("echo $$; exec sleep 302");
+  const forged = start("echo $$; exec sleep 303", { [tagNames.session]: "s-00000000" });
+  custody.addRoot(root.pid, { sessionId, commandId: "x-00000001" });
+  const [inGroup, , strangerPid, forgedPid] = await Promise.all(
+    [root, escaped, stranger, forged].map(firstPid),
+  );
+  const escapedPid = await until("the escapee", () => {
+    const found = Bun.spawnSync(["pgrep", "-f", "^sleep 301$"]).stdout.toString().trim();
+    return found ? Number(found.split("\n")[0]) : undefined;
+  });
+  const members = custody.membersOf("everything").map(({ pid }) => pid);
+  expect(members).toEqual(expect.arrayContaining([root.pid, inGroup!, escapedPid]));
+  for (const pid of [strangerPid!, forgedPid!, process.pid, 1]) expect(members).not.toContain(pid);
+  expect(await terminate(custody, "everything", { graceMs: 500 })).toEqual([]);
+  expect([root.pid, inGroup!, escapedPid].filter(isAlive)).toEqual([]);
+  expect([strangerPid!, forgedPid!].filter(isAlive)).toEqual([strangerPid!, forgedPid!]);
+  stranger.kill();
+  forged.kill();
+});
