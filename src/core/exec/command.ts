@@ -117,15 +117,16 @@ export class Command {
 /** A process that is just being started still looks like its shell: it is given a moment to become itself. */
 async function describeLeftovers(find: () => ProcessEntry[]): Promise<CommandOutcome["leftovers"]> {
   let found = find().map(describe);
-  if (found.some(({ command }) => isBeingStarted(command))) {
-    await Bun.sleep(startingMs);
+  for (let look = 1; look < looksMax && found.some(({ command }) => isBeingStarted(command)); look++) {
+    await Bun.sleep(lookMs);
     found = find().map(describe);
   }
   return found.map(({ pid, command }) => ({ pid, command: command.replace(scriptOfShell, " (subshell)") }));
 }
 
 const describe = ({ pid }: ProcessEntry) => ({ pid, command: processTable.commandLine(pid) });
-const startingMs = 3;
+const lookMs = 3;
+const looksMax = 5;
 /** The script file of a prepared shell, as its forks show it. */
 const scriptOfShell = / \/\S*\/trl-\d+-\w+\/\d+\/\w+$/;
 const isBeingStarted = (command: string) => command.startsWith("[") || scriptOfShell.test(command);
