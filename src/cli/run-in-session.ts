@@ -1,10 +1,11 @@
 // A command in a session, passed through live: output, input, signals, exit code.
 import { resolve } from "node:path";
-import type { StreamFrame, TrlClient } from "../client/client.ts";
+import type { TrlClient } from "../client/client.ts";
 import { errorCodes } from "../protocol/errors.ts";
 import type { ExitFrame } from "../protocol/exec.ts";
 import { forwardStdin } from "./forward-stdin.ts";
-import { writeFully } from "./write-fully.ts";
+import type { Interrupts } from "./interrupts.ts";
+import { OutputPasser } from "./output-passer.ts";
 
 export interface Wanted {
   command: string;
@@ -15,20 +16,26 @@ export interface Wanted {
 }
 
 /** Runs it in the named session, or in one that lasts as long as the command. */
-export async function runInSession(client: TrlClient, wanted: Wanted): Promise<number> {
+export async function runInSession(
+  client: TrlClient,
+  wanted: Wanted,
+  interrupts: Interrupts,
+): Promise<number> {
   const found = wanted.session === undefined ? undefined : await findSession(client, wanted.session);
   const sessionId = found ?? (await createSession(client, wanted));
   try {
     const isElsewhere = found !== undefined && wanted.cwd !== undefined;
-    const exit = await follow(client, {
+    const params = {
       session_id: sessionId,
       command: wanted.command,
       timeout_s: wanted.timeoutS,
-      encoding: "base64",
+      encoding: "base64" as const,
       open_stdin: wanted.passesStdin,
+      stall_timeout_s: 0, // who reads us slowly slows the command, as in a pipeline
       ...(isElsewhere ? { working_dir: resolve(wanted.cwd!) } : {}),
-    });
-    return exitCodeOf(exit);
+    };
+    if (interrupts.count > 0) return interruptedExitCode;
+    return exitCodeOf(await follow(client, params, interrupts));
   } finally {
     if (wanted.session === undefined) {
       await client.call("session.destroy", { session_id: sessionId, force: true }).catch(() => {});
@@ -36,34 +43,33 @@ export async function runInSession(client: TrlClient, wanted: Wanted): Promise<n
   }
 }
 
-async function follow(client: TrlClient, params: Parameters<TrlClient["stream"]>[0]): Promise<ExitFrame> {
+/** 128 and the number of SIGINT. */
+const interruptedExitCode = 130;
+
+async function follow(
+  client: TrlClient,
+  params: Parameters<TrlClient["stream"]>[0],
+  interrupts: Interrupts,
+): Promise<ExitFrame> {
   const { promise, resolve: end, reject } = Promise.withResolvers<ExitFrame>();
   client.onClose = reject;
   let streamId: string | undefined;
-  let isWanted = true;
-  const cancel = (signal?: string) => {
-    isWanted = false;
-    if (streamId === undefined) return; // as soon as there is something to cancel
-    client.call("exec.cancel", { stream_id: streamId, ...(signal ? { signal } : {}) }).catch(() => {});
+  const cancel = (signal: { signal?: string } = {}) => {
+    if (streamId !== undefined)
+      client.call("exec.cancel", { stream_id: streamId, ...signal }).catch(() => {});
   };
-  const stopListening = onSignals(cancel);
-  streamId = await client.stream(params, (frame) => {
-    if (frame.type === "exit") end(frame as unknown as ExitFrame);
-    else if (!passOn(frame)) cancel(); // nobody reads what we write
+  const passer = new OutputPasser(client, () => cancel());
+  interrupts.onInterrupt = (isGentle) => cancel(isGentle ? { signal: "SIGINT" } : {});
+  streamId = await client.stream(params, ({ type, data, ...frame }) => {
+    if (type === "stdout" || type === "stderr")
+      passer.pass(type === "stdout" ? 1 : 2, Buffer.from(data!, "base64"));
+    else if (type === "exit") end({ type, ...frame } as unknown as ExitFrame);
   });
-  if (!isWanted) cancel();
+  if (interrupts.count > 0) cancel(); // it came while the command was being started
   if (params.open_stdin) void forwardStdin(client, streamId);
-  try {
-    return await promise;
-  } finally {
-    stopListening();
-  }
-}
-
-/** stdout is the command's stdout and nothing else. False where nobody takes it any more. */
-function passOn({ type, data }: StreamFrame): boolean {
-  if (type !== "stdout" && type !== "stderr") return true;
-  return writeFully(type === "stdout" ? 1 : 2, Buffer.from(data!, "base64"));
+  const exit = await promise;
+  await passer.done();
+  return exit;
 }
 
 function exitCodeOf(exit: ExitFrame): number {
@@ -89,17 +95,4 @@ async function createSession(client: TrlClient, { session, cwd }: Wanted): Promi
     inherit_env: "none",
   });
   return created.session_id;
-}
-
-/** ^C goes to the command as ^C; a second one, or SIGTERM, stops it for certain. */
-function onSignals(cancel: (signal?: string) => void): () => void {
-  let interrupts = 0;
-  const onInterrupt = () => cancel(interrupts++ === 0 ? "SIGINT" : undefined);
-  const onTerminate = () => cancel();
-  process.on("SIGINT", onInterrupt);
-  process.on("SIGTERM", onTerminate);
-  return () => {
-    process.off("SIGINT", onInterrupt);
-    process.off("SIGTERM", onTerminate);
-  };
 }

@@ -2,6 +2,7 @@ import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags } from "./check-flags.ts";
 import { socketArgs, socketPathFrom, tryConnect } from "./connection.ts";
 import { CliError, usageExitCode } from "./errors.ts";
+import { Interrupts } from "./interrupts.ts";
 import { startPrivateDaemon } from "./private-daemon.ts";
 import { runInSession } from "./run-in-session.ts";
 
@@ -38,9 +39,10 @@ export default defineCommand({
       // Only when asked for: who calls us in a loop or from an agent has other plans for its input.
       passesStdin: given.stdin === true,
     };
+    using interrupts = new Interrupts();
     using existing = await tryConnect(socketPathFrom(given["socket-path"]));
     await using own = existing ? undefined : await startPrivateDaemon();
-    process.exitCode = await runInSession(existing ?? own!.client, wanted);
+    process.exitCode = await runInSession(existing ?? own!.client, wanted, interrupts);
   },
 });
 

@@ -71,6 +71,15 @@ export class TrlClient implements Disposable {
     return stream_id;
   }
 
+  /** Takes nothing from the daemon until `resume`: what comes must be put somewhere. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
   [Symbol.dispose](): void {
     this.#socket.end();
   }

@@ -41,7 +41,11 @@ export const RunResult = v.object({
 });
 export type RunResult = v.InferOutput<typeof RunResult>;
 
-export const StreamParams = v.object({ ...RunParams.entries, open_stdin: v.optional(v.boolean()) });
+export const StreamParams = v.object({
+  ...RunParams.entries,
+  open_stdin: v.optional(v.boolean()),
+  stall_timeout_s: v.optional(Seconds),
+});
 export type StreamParams = v.InferOutput<typeof StreamParams>;
 
 export const StreamId = v.pipe(v.string(), v.description("a command's id, `x-` and 8 hex digits"));
@@ -67,6 +71,7 @@ export const AttachParams = v.object({
   stdout_offset: v.optional(Bytes),
   stderr_offset: v.optional(Bytes),
   encoding: v.optional(v.picklist(encodings)),
+  stall_timeout_s: v.optional(Seconds),
 });
 export const AttachResult = v.object({
   stream_id: StreamId,

@@ -1,12 +1,7 @@
 // One client that follows one command: reads from the command's output as fast as the client takes it, and no
 // faster. A client that takes nothing for a while is let go, so that it does not hold the command for ever.
 import type { Command } from "../core/exec/command.ts";
-import {
-  type Offsets,
-  type OutputReader,
-  type StreamName,
-  streamNames,
-} from "../core/exec/command-output.ts";
+import type { Offsets, OutputReader, StreamName } from "../core/exec/command-output.ts";
 import type { Encoding, ExitFrame } from "../protocol/exec.ts";
 import { encodeFrame } from "../protocol/frame.ts";
 import type { LaneSubscriber, OutputLane } from "./lane.ts";
@@ -25,6 +20,7 @@ export class Attachment implements LaneSubscriber {
   readonly #spec: AttachmentSpec;
   readonly #reader: OutputReader;
   #stallTimer: Timer | undefined;
+  readonly #turns: StreamName[] = ["stderr", "stdout"];
   #isBusy = false;
   #isStarted = false;
   #isOver = false;
@@ -70,14 +66,18 @@ export class Attachment implements LaneSubscriber {
 
   /** False where there is nothing to send for now. */
   #sendNext(): boolean {
-    for (const stream of streamNames) if (this.#sendFrom(stream)) return true;
+    for (const stream of this.#turns) {
+      if (!this.#sendFrom(stream)) continue;
+      if (stream === this.#turns[0]) this.#turns.reverse(); // neither keeps the other waiting
+      return true;
+    }
     if (this.#reader.isAtEnd) this.#sendExit();
     return false;
   }
 
   #sendFrom(stream: StreamName): boolean {
     const { command, encoding, lane } = this.#spec;
-    const piece = this.#reader.peek(stream, frameBytesMax);
+    const piece = this.#reader.peek(stream, frameBytesMax, encoding === "utf8");
     const made = piece && outputFrame(command.id, piece, encoding);
     if (!made) return false;
     this.#reader.moveTo(stream, piece.offset + made.bytes);

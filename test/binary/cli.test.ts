@@ -101,6 +101,26 @@ describe("trl run", () => {
     expect((await wire.call("session.list", {})).sessions).toEqual([]);
   });
 
+  test("waits for a reader that takes its time, and hears signals meanwhile", async () => {
+    await using daemon = await startDaemon({ flags: ["--stall-timeout-s", "0.3"] });
+    const words = [binary, "run", "--socket-path", daemon.socketPath, "--"];
+    const slow = Bun.spawnSync(["sh", "-c", `${words.join(" ")} seq 1 2000000 | (sleep 1; md5sum)`]);
+    const floor = Bun.spawnSync(["sh", "-c", "seq 1 2000000 | md5sum"]);
+    expect(slow.stdout.toString()).toBe(floor.stdout.toString());
+    const blocked = Bun.spawn([...words, "yes"], { stdio: ["ignore", "pipe", "ignore"] });
+    using wire = await daemon.connect();
+    await until("it to be blocked", async () => {
+      const { streams } = await wire.call("exec.list", {});
+      return streams.some(({ state, stdout_bytes }) => state === "running" && stdout_bytes > 1_000_000);
+    });
+    blocked.kill("SIGTERM");
+    await until("it to be cancelled", async () =>
+      (await wire.call("exec.list", {})).streams.every(({ state }) => state === "ended"),
+    );
+    blocked.kill("SIGKILL");
+    await blocked.exited;
+  }, 20_000);
+
   test("keeps a named session", async () => {
     await using daemon = await startDaemon();
     const run = (...words: string[]) =>

@@ -426,6 +426,62 @@ describe("exec.attach", () => {
     expect(headAndTail.gaps[0]).toMatchObject({ stream: "stdout", to: middle.stdout_offset });
   });
 
+  test("at the seam between head and tail gives what was there, and text on whole characters", async () => {
+    using wire = await daemon.connect();
+    const { streamId } = await start(
+      wire,
+      "yes '€€€€€€€€' | head -c 3000000 | tr -d '\\n'; printf '%08d' $(seq 1 200000)",
+      {
+        max_output_bytes: 1_048_573,
+        env: { LC_ALL: "C" },
+        encoding: "base64",
+      },
+    );
+    const chunks: Buffer[] = [];
+    for (;;) {
+      const exit = wire.frames.find((frame) => frame["type"] === "exit");
+      if (exit) break;
+      await wire.frame((frame) => frame["type"] === "exit");
+    }
+    for (const frame of wire.frames)
+      if (frame["type"] === "stdout") chunks.push(Buffer.from(frame["data"], "base64"));
+    const whole = Buffer.concat(chunks);
+    const headEnd = Math.ceil(1_048_573 / 2);
+    for (let from = headEnd - 18; from <= headEnd + 2; from++) {
+      using other = await daemon.connect();
+      await other.call("exec.attach", { stream_id: streamId, stdout_offset: from, encoding: "base64" });
+      await other.frame((frame) => frame["type"] === "exit");
+      for (const { type, data, offset } of other.frames) {
+        if (type !== "stdout") continue;
+        const bytes = Buffer.from(data, "base64");
+        expect(bytes.equals(whole.subarray(offset, offset + bytes.length))).toBe(true);
+      }
+    }
+    using text = await daemon.connect();
+    await text.call("exec.attach", { stream_id: streamId });
+    await text.frame((frame) => frame["type"] === "exit");
+    const gap = text.frames.find((frame) => frame["type"] === "gap")!;
+    expect(gap["from"]).toBe(headEnd);
+    const afterGap = text.frames.find(
+      (frame) => frame["type"] === "stdout" && frame["offset"] === gap["to"],
+    )!;
+    expect(afterGap["data"]).not.toStartWith("\uFFFD");
+  });
+
+  test("is possible for what ended last, however long ago it began", async () => {
+    using wire = await daemon.connect();
+    const { streamId } = await start(wire, "echo begin; while [ ! -e $F ]; do sleep 0.02; done; echo done", {
+      env: { F: `${daemon.dir}/long` },
+    });
+    const session = await newSession(wire);
+    for (let i = 0; i < 260; i++) await session.run(":");
+    writeFileSync(`${daemon.dir}/long`, "");
+    await wire.frame((frame) => frame["type"] === "exit");
+    using other = await daemon.connect();
+    await other.call("exec.attach", { stream_id: streamId });
+    expect((await follow(other, streamId)).stdout.hash).toBe(sha256("begin\ndone\n"));
+  });
+
   test("is not possible for ever, nor for what never was", async () => {
     using wire = await daemon.connect();
     const session = await newSession(wire);
@@ -515,6 +571,69 @@ describe("a slow client", () => {
     await wire.call("exec.attach", { stream_id: streamId, stdout_offset: lagged["stdout_offset"] });
     const exit = await wire.frame((frame) => frame["type"] === "exit");
     expect(exit["stdout_bytes"]).toBe(textBytes);
+  });
+
+  test("that never reads holds up neither a timeout, nor a cancel, a destroy or a shutdown", async () => {
+    await using patient = await startDaemon({ flags: ["--stall-timeout-s", "0"] });
+    using other = await patient.connect();
+    const stateOf = async (id: string) => (await other.call("session.info", { session_id: id })).state;
+    const deaf = async (more: object = {}) => {
+      const wire = await patient.connect();
+      const started = await start(wire, "yes", more);
+      wire.pause();
+      return { wire, ...started };
+    };
+    const timed = await deaf({ timeout_s: 0.3 });
+    await until("the timeout", async () => (await stateOf(timed.session.id)) === "idle", 5000);
+    const cancelled = await deaf();
+    await until("it to run", async () => (await stateOf(cancelled.session.id)) === "running");
+    await other.call("exec.cancel", { session_id: cancelled.session.id });
+    await until("the cancel", async () => (await stateOf(cancelled.session.id)) === "idle", 5000);
+    const destroyed = await deaf();
+    await other.call("session.destroy", { session_id: destroyed.session.id, force: true });
+    await deaf();
+    const began = performance.now();
+    patient.kill("SIGTERM");
+    expect(await patient.exited).toBe(0);
+    expect(performance.now() - began).toBeLessThan(1000);
+    timed.wire.resume();
+    for (const { wire } of [timed, cancelled, destroyed]) wire[Symbol.dispose]();
+  }, 20_000);
+
+  test("does not change how a command ended that had ended before", async () => {
+    using wire = await daemon.connect();
+    const { session, streamId } = await start(
+      wire,
+      `cd /usr; A=5; head -c 4500000 /dev/zero | tr '\\0' x; sleep 60 & echo $! >${daemon.dir}/left`,
+    );
+    wire.pause();
+    using other = await daemon.connect();
+    await until(
+      "the command to end",
+      async () => (await other.call("session.info", { session_id: session.id })).state === "idle",
+    );
+    expect(await other.call("exec.cancel", { session_id: session.id })).toEqual({ cancelled: false });
+    const after = await other.call("exec.run", { session_id: session.id, command: "pwd; echo $A" });
+    expect(after.stdout).toBe("/usr\n5\n");
+    expect(isAlive(Number(await Bun.file(`${daemon.dir}/left`).text()))).toBe(true);
+    wire.keepsFrames = false;
+    const followed = follow(wire, streamId);
+    wire.resume();
+    expect((await followed).exit).toMatchObject({ reason: "exit", exit_code: 0, stdout_bytes: 4500000 });
+    expect((await followed).stdout.hash).toBe(sha256("x".repeat(4500000)));
+  });
+
+  test("gets stderr although stdout floods", async () => {
+    using wire = await daemon.connect();
+    wire.onFrame = () => {};
+    wire.keepsFrames = false;
+    const { streamId } = await start(wire, "yes & sleep 0.3; echo ERR >&2; sleep 30");
+    const { promise, resolve } = Promise.withResolvers<void>();
+    wire.onFrame = (frame) => {
+      if (frame["type"] === "stderr") resolve();
+    };
+    await promise;
+    await wire.call("exec.cancel", { stream_id: streamId });
   });
 
   test("that is gone leaves the command to itself", async () => {

@@ -13,6 +13,7 @@ export class CommandOutput {
   readonly stderr: StreamLog;
   #readers = new Set<OutputReader>();
   #waiting: (() => void)[] = [];
+  #isFinishing = false;
   #isComplete = false;
 
   constructor(keptBytesMax: number) {
@@ -27,6 +28,12 @@ export class CommandOutput {
 
   sinkOf(stream: StreamName): Sink {
     return (chunk) => this.#take(stream, chunk);
+  }
+
+  /** The command's own process has ended: what it has left in its pipes is taken, however slow a reader is. */
+  finish(): void {
+    this.#isFinishing = true;
+    this.#readerMoved();
   }
 
   complete(): void {
@@ -58,6 +65,10 @@ export class CommandOutput {
   async #takeSlowly(stream: StreamName, chunk: Uint8Array): Promise<void> {
     for (let rest = chunk; rest.length > 0; ) {
       const fitting = rest.subarray(0, this.#roomIn(stream));
+      if (fitting.length < rest.length && this.#isFinishing) {
+        this[stream].expand(rest.length);
+        continue;
+      }
       if (fitting.length === 0) {
         await new Promise<void>((resolve) => this.#waiting.push(resolve));
         continue;
@@ -88,7 +99,7 @@ export interface OutputPiece {
   offset: number;
   /** A view: to be used before anything else is read or written. */
   bytes: Uint8Array;
-  /** Nothing comes after it. */
+  /** Nothing comes after it, or a cut. */
   isLast: boolean;
   /** Bytes before it that are not kept any more. */
   missingFrom: number | undefined;
@@ -111,13 +122,14 @@ export class OutputReader {
   }
 
   /** The next bytes of a stream; undefined where there are none yet. */
-  peek(stream: StreamName, maxBytes: number): OutputPiece | undefined {
+  peek(stream: StreamName, maxBytes: number, onCharacters: boolean): OutputPiece | undefined {
     const log = this.output[stream];
     const wanted = this.offsets[stream];
     if (wanted >= log.totalBytes) return undefined;
-    const offset = log.firstFrom(wanted);
+    const offset = log.resumeFrom(wanted, onCharacters);
     const bytes = log.read(offset, maxBytes);
-    const isLast = this.output.isComplete && offset + bytes.length === log.totalBytes;
+    const end = offset + bytes.length;
+    const isLast = end === log.contiguousEnd(offset) && (this.output.isComplete || end < log.totalBytes);
     return { stream, offset, bytes, isLast, missingFrom: offset > wanted ? wanted : undefined };
   }
 

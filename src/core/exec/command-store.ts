@@ -11,13 +11,15 @@ export interface CommandRecord {
 }
 
 export class CommandStore {
-  /** Oldest first, as a Map keeps them. */
+  /** Those that have ended in the order of their end, as a Map keeps them. */
   #records = new Map<string, CommandRecord>();
 
   add(record: CommandRecord): void {
     this.#records.set(record.command.id, record);
     void record.command.ended.then(() => {
       record.endedAt = new Date();
+      this.#records.delete(record.command.id);
+      this.#records.set(record.command.id, record);
       this.forgetOld();
     });
   }

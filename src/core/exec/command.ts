@@ -95,6 +95,7 @@ export class Command {
     const { exitCode, signal } = await process.exited;
     const durationMs = Math.round(performance.now() - began);
     disarm();
+    this.output.finish();
     await this.#stopping;
     custody.removeRoot(process.pid);
     await Promise.all([this.#stdout.drained(drainMaxMs), this.#stderr.drained(drainMaxMs)]);

@@ -95,7 +95,11 @@ export class PreparedShell {
 
   /** Gives back the directory. */
   removeFiles(): void {
-    rmSync(this.dir, { recursive: true, force: true });
+    try {
+      rmSync(this.dir, { recursive: true, force: true });
+    } catch {
+      // Somebody holds on to it; it goes with the daemon's own directory.
+    }
   }
 
   /** For a shell that never got a command: its inputs end, and so does it. */

@@ -12,7 +12,7 @@ export class StreamLog {
   #buffer = new Uint8Array(0);
   #total = 0;
   readonly #headMax: number;
-  readonly #capacity: number;
+  #capacity: number;
 
   constructor(readonly keptBytesMax: number) {
     this.#capacity = Math.max(keptBytesMax, 2 * ringMinBytes);
@@ -54,14 +54,38 @@ export class StreamLog {
     return this.#total <= this.#capacity || offset >= this.#tailStart;
   }
 
+  /** The same, and where that is behind a cut, on the beginning of a character if so wished. */
+  resumeFrom(offset: number, onCharacters: boolean): number {
+    const first = this.firstFrom(offset);
+    if (first === offset || !onCharacters) return first;
+    return first + startOfFirstCharacter(this.#copy(first, Math.min(this.#total, first + seamBytes)));
+  }
+
   /** Bytes from an offset that is still there: a view where possible, valid until the next push. */
   read(offset: number, maxBytes: number): Uint8Array {
-    const view = this.#view(offset, maxBytes);
-    const wanted = Math.min(maxBytes, this.#total - offset);
+    const wanted = Math.min(maxBytes, this.contiguousEnd(offset) - offset);
+    const view = this.#view(offset, wanted);
     // A character must not be cut where the memory wraps around.
     return view.length < Math.min(wanted, seamBytes)
       ? this.#copy(offset, offset + Math.min(wanted, seamBytes))
       : view;
+  }
+
+  /** Up to where nothing is missing: the end, or the beginning of the cut. */
+  contiguousEnd(offset: number): number {
+    const isBeforeCut = offset < this.#headMax && this.#tailStart > this.#headMax;
+    return isBeforeCut ? this.#headMax : this.#total;
+  }
+
+  /** Makes room for what must not be lost and cannot wait: the last that a command printed. */
+  expand(bytes: number): void {
+    const tailStart = this.#tailStart;
+    const tail = this.#copy(tailStart, this.#total);
+    const grown = new Uint8Array(this.#capacity + bytes);
+    grown.set(this.#buffer.subarray(0, Math.min(this.#headMax, this.#total)));
+    this.#capacity = grown.length;
+    this.#buffer = grown;
+    if (this.#total > this.#headMax) this.#pushToRing(tail, tailStart);
   }
 
   #view(offset: number, maxBytes: number): Uint8Array {
@@ -138,8 +162,14 @@ export function endOfLastCharacter(bytes: Uint8Array): number {
   while (start > bytes.length - 4 && isContinuation(bytes[start])) start--;
   const lead = bytes[start];
   if (lead === undefined) return bytes.length;
-  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
-  return start + length > bytes.length ? start : bytes.length;
+  return start + lengthOfCharacter(lead) > bytes.length ? start : bytes.length;
+}
+
+/** By its first byte; one that can begin no character stands for itself. */
+function lengthOfCharacter(lead: number): number {
+  if (lead >= 0xc2 && lead < 0xe0) return 2;
+  if (lead >= 0xe0 && lead < 0xf0) return 3;
+  return lead >= 0xf0 && lead <= 0xf4 ? 4 : 1;
 }
 
 function startOfFirstCharacter(bytes: Uint8Array): number {

@@ -26,10 +26,11 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
       return result;
     },
 
-    "exec.stream": ({ session_id, encoding = "utf8", ...params }, { lane, afterReply }) => {
+    "exec.stream": ({ session_id, encoding = "utf8", stall_timeout_s, ...params }, { lane, afterReply }) => {
       const { command } = registry.get(session_id).start(params, "stream");
       const from = { stdout: 0, stderr: 0 };
-      const attachment = new Attachment({ command, from, encoding, lane, stallTimeoutS });
+      const patience = stall_timeout_s ?? stallTimeoutS;
+      const attachment = new Attachment({ command, from, encoding, lane, stallTimeoutS: patience });
       afterReply(() => attachment.start());
       return { stream_id: command.id, session_id };
     },
@@ -39,8 +40,19 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
       const { stdout, stderr } = command.output;
       const asked = { stdout: wanted.stdout_offset ?? 0, stderr: wanted.stderr_offset ?? 0 };
       refuseBeyondEnd(asked, command);
-      const from = { stdout: stdout.firstFrom(asked.stdout), stderr: stderr.firstFrom(asked.stderr) };
-      const attachment = new Attachment({ command, from, encoding, lane, stallTimeoutS });
+      const onCharacters = encoding === "utf8";
+      const from = {
+        stdout: stdout.resumeFrom(asked.stdout, onCharacters),
+        stderr: stderr.resumeFrom(asked.stderr, onCharacters),
+      };
+      const patience = wanted.stall_timeout_s ?? stallTimeoutS;
+      const attachment = new Attachment({
+        command,
+        from: { ...from },
+        encoding,
+        lane,
+        stallTimeoutS: patience,
+      });
       afterReply(() => attachment.start());
       return {
         stream_id,
@@ -58,6 +70,9 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
       const { input } = registry.commands.get(stream_id).command;
       if (!input?.isOpen)
         throw new TrlError("INVALID_PARAMS", `stream_id: the input of ${stream_id} is not open`);
+      if (encoding === "base64" && !isBase64.test(data)) {
+        throw new TrlError("INVALID_PARAMS", "data: expected base64");
+      }
       const bytes = Buffer.from(data, encoding);
       if (input.pendingBytes + bytes.length > inputPendingMaxBytes) {
         const pending = `${input.pendingBytes} bytes wait to be read, at most ${inputPendingMaxBytes} may`;
@@ -80,6 +95,8 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
     "exec.list": () => ({ streams: registry.commands.list().map(summarise) }),
   };
 }
+
+const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
 function findRunning(
   registry: HandlerContext["registry"],

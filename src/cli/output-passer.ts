@@ -1,0 +1,50 @@
+// The command's output to ours, without blocking: signals must be heard while whoever reads us takes its time.
+import { write } from "node:fs";
+import { promisify } from "node:util";
+import type { TrlClient } from "../client/client.ts";
+
+const writeSome = promisify(write);
+
+/** What may wait to be written before the daemon is asked to wait, too. */
+const pendingBytesMax = 256 * 1024;
+
+export class OutputPasser {
+  #pendingBytes = 0;
+  #isBroken = false;
+  #last = Promise.resolve();
+
+  constructor(
+    readonly client: TrlClient,
+    /** Nobody reads what we write any more. */
+    readonly onBroken: () => void,
+  ) {}
+
+  pass(fd: 1 | 2, bytes: Uint8Array): void {
+    this.#pendingBytes += bytes.length;
+    if (this.#pendingBytes > pendingBytesMax) this.client.pause();
+    this.#last = this.#last.then(() => this.#write(fd, bytes));
+  }
+
+  /** All that was passed is written. */
+  done(): Promise<void> {
+    return this.#last;
+  }
+
+  async #write(fd: number, bytes: Uint8Array): Promise<void> {
+    for (let rest = bytes; rest.length > 0 && !this.#isBroken; ) {
+      try {
+        rest = rest.subarray((await writeSome(fd, rest)).bytesWritten);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "EAGAIN") await Bun.sleep(1);
+        else this.#break();
+      }
+    }
+    this.#pendingBytes -= bytes.length;
+    if (this.#pendingBytes <= pendingBytesMax) this.client.resume();
+  }
+
+  #break(): void {
+    this.#isBroken = true;
+    this.onBroken();
+  }
+}
