@@ -3,8 +3,9 @@
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export class Interrupts implements Disposable {
-  count = 0;
-  /** What is to be done about the next one; the first ^C is only an interrupt. */
+  /** The last one, if there was any. */
+  last: { isGentle: boolean } | undefined;
+  /** What is to be done about one; the first ^C is only an interrupt. */
   onInterrupt: (isGentle: boolean) => void = () => {};
   readonly #handlers = signals.map((signal) => ({ signal, handle: () => this.#take(signal === "SIGINT") }));
 
@@ -17,6 +18,7 @@ export class Interrupts implements Disposable {
   }
 
   #take(isInterrupt: boolean): void {
-    this.onInterrupt(isInterrupt && this.count++ === 0);
+    this.last = { isGentle: isInterrupt && this.last === undefined };
+    this.onInterrupt(this.last.isGentle);
   }
 }

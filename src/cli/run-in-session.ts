@@ -34,7 +34,7 @@ export async function runInSession(
       stall_timeout_s: 0, // who reads us slowly slows the command, as in a pipeline
       ...(isElsewhere ? { working_dir: resolve(wanted.cwd!) } : {}),
     };
-    if (interrupts.count > 0) return interruptedExitCode;
+    if (interrupts.last) return interruptedExitCode;
     return exitCodeOf(await follow(client, params, interrupts));
   } finally {
     if (wanted.session === undefined) {
@@ -65,7 +65,7 @@ async function follow(
       passer.pass(type === "stdout" ? 1 : 2, Buffer.from(data!, "base64"));
     else if (type === "exit") end({ type, ...frame } as unknown as ExitFrame);
   });
-  if (interrupts.count > 0) cancel(); // it came while the command was being started
+  if (interrupts.last) interrupts.onInterrupt(interrupts.last.isGentle); // it came while the command started
   if (params.open_stdin) void forwardStdin(client, streamId);
   const exit = await promise;
   await passer.done();

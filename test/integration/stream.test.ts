@@ -495,9 +495,10 @@ describe("exec.attach", () => {
 
 describe("a slow client", () => {
   test("that sleeps in the middle of 200 MB gets every byte, and does not grow the daemon", async () => {
-    using wire = await daemon.connect();
+    await using alone = await startDaemon();
+    using wire = await alone.connect();
     wire.keepsFrames = false;
-    using observer = await daemon.connect();
+    using observer = await alone.connect();
     const before = (await observer.call("system.stats", {})).memory_rss_bytes;
     let peak = before;
     let isOver = false;

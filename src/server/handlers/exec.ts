@@ -4,6 +4,7 @@ import type { Offsets } from "../../core/exec/command-output.ts";
 import type { CommandRecord } from "../../core/exec/command-store.ts";
 import { inputPendingMaxBytes } from "../../core/limits.ts";
 import { TrlError } from "../../protocol/errors.ts";
+import type { Params, Result } from "../../protocol/methods.ts";
 import { Attachment } from "../attachment.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
@@ -66,22 +67,7 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
       };
     },
 
-    "exec.write": ({ stream_id, data = "", encoding = "utf8", eof = false }) => {
-      const { input } = registry.commands.get(stream_id).command;
-      if (!input?.isOpen)
-        throw new TrlError("INVALID_PARAMS", `stream_id: the input of ${stream_id} is not open`);
-      if (encoding === "base64" && !isBase64.test(data)) {
-        throw new TrlError("INVALID_PARAMS", "data: expected base64");
-      }
-      const bytes = Buffer.from(data, encoding);
-      if (input.pendingBytes + bytes.length > inputPendingMaxBytes) {
-        const pending = `${input.pendingBytes} bytes wait to be read, at most ${inputPendingMaxBytes} may`;
-        throw new TrlError("REQUEST_TOO_LARGE", `the command does not read its input: ${pending}`);
-      }
-      input.write(bytes);
-      if (eof) input.end();
-      return { stream_id, bytes: bytes.length, pending_bytes: input.pendingBytes };
-    },
+    "exec.write": (params) => write(registry.commands.get(params.stream_id).command, params),
 
     "exec.cancel": ({ session_id, stream_id, signal }) => {
       const name = signalNamed(signal);
@@ -94,6 +80,22 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
 
     "exec.list": () => ({ streams: registry.commands.list().map(summarise) }),
   };
+}
+
+function write({ input }: Command, params: Params<"exec.write">): Result<"exec.write"> {
+  const { stream_id, data = "", encoding = "utf8", eof = false } = params;
+  if (!input?.isOpen)
+    throw new TrlError("INVALID_PARAMS", `stream_id: the input of ${stream_id} is not open`);
+  if (encoding === "base64" && !isBase64.test(data))
+    throw new TrlError("INVALID_PARAMS", "data: expected base64");
+  const bytes = Buffer.from(data, encoding);
+  if (input.pendingBytes + bytes.length > inputPendingMaxBytes) {
+    const pending = `${input.pendingBytes} bytes wait to be read, at most ${inputPendingMaxBytes} may`;
+    throw new TrlError("REQUEST_TOO_LARGE", `the command does not read its input: ${pending}`);
+  }
+  input.write(bytes);
+  if (eof) input.end();
+  return { stream_id, bytes: bytes.length, pending_bytes: input.pendingBytes };
 }
 
 const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
