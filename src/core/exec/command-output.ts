@@ -38,9 +38,13 @@ export class CommandOutput {
 
   complete(): void {
     this.#isComplete = true;
+    for (const reader of this.#readers) reader.onChange();
+  }
+
+  /** Gives back what was allocated for growth. */
+  compact(): void {
     this.stdout.compact();
     this.stderr.compact();
-    for (const reader of this.#readers) reader.onChange();
   }
 
   /** Reads from these offsets, or from the first ones after them that are still there. */

@@ -11,42 +11,46 @@ export interface CommandRecord {
 }
 
 export class CommandStore {
-  /** Those that have ended in the order of their end, as a Map keeps them. */
-  #records = new Map<string, CommandRecord>();
+  #running = new Map<string, CommandRecord>();
+  /** In the order of their end, as a Map keeps them. */
+  #ended = new Map<string, CommandRecord>();
+  #endedBytes = 0;
 
   add(record: CommandRecord): void {
-    this.#records.set(record.command.id, record);
-    void record.command.ended.then(() => {
-      record.endedAt = new Date();
-      this.#records.delete(record.command.id);
-      this.#records.set(record.command.id, record);
-      this.forgetOld();
-    });
+    this.#running.set(record.command.id, record);
+    void record.command.ended.then(() => this.#end(record));
   }
 
   get(id: string): CommandRecord {
-    const record = this.#records.get(id);
+    const record = this.#running.get(id) ?? this.#ended.get(id);
     if (!record) throw new TrlError("STREAM_NOT_FOUND", `there is no stream ${id.slice(0, 64)} (any more)`);
     return record;
   }
 
+  /** Those that have ended first. */
   list(): CommandRecord[] {
-    return [...this.#records.values()];
+    return [...this.#ended.values(), ...this.#running.values()];
   }
 
-  /** Keeps to the bounds; what still runs is never forgotten, and what ended last only for its age. */
+  /** Keeps to the bounds; what ended last is forgotten only for its age. */
   forgetOld(): void {
-    const ended = this.list().filter(({ endedAt }) => endedAt !== undefined);
-    let bytes = ended.reduce((sum, record) => sum + heldBytes(record), 0);
-    let count = ended.length;
-    for (const record of ended) {
+    for (const [id, record] of this.#ended) {
       const isOld = Date.now() - record.endedAt!.getTime() > retainedSeconds * 1000;
-      const isTooMuch = count > retainedCommandsMax || (bytes > retainedBytesMax && count > 1);
-      if (!isOld && !isTooMuch) return;
-      this.#records.delete(record.command.id);
-      bytes -= heldBytes(record);
-      count--;
+      const isTooMuch = this.#ended.size > retainedCommandsMax || this.#endedBytes > retainedBytesMax;
+      if (!isOld && !(isTooMuch && this.#ended.size > 1)) return;
+      this.#ended.delete(id);
+      this.#endedBytes -= heldBytes(record);
     }
+  }
+
+  #end(record: CommandRecord): void {
+    const { command } = record;
+    record.endedAt = new Date();
+    this.#running.delete(command.id);
+    this.#ended.set(command.id, record);
+    command.output.compact();
+    this.#endedBytes += heldBytes(record);
+    this.forgetOld();
   }
 }
 
