@@ -3,6 +3,8 @@ import { TrlClient } from "../src/client/client.ts";
 import { alternate, atMost, type Row, repeat, startDaemon } from "./support.ts";
 
 const rounds = 300;
+/** An agent thinks between two commands, for much longer than this. */
+const pauseMs = 5;
 
 async function bareBash(command: string): Promise<void> {
   const child = Bun.spawn(["bash", "-c", command], { stdio: ["ignore", "pipe", "pipe"] });
@@ -20,8 +22,13 @@ export async function benchExecRun(): Promise<Row[]> {
     [":", 0.8],
     ["/bin/true", 1.2],
   ] as const) {
-    const [mine, floor] = await alternate(rounds, [run(command), bare(command)]);
-    rows.push(atMost(`exec.run \`${command}\` / bash -c, taking turns`, mine!, floor!, limit));
+    for (const [how, pause] of [
+      ["taking turns", 0],
+      ["with pauses", pauseMs],
+    ] as const) {
+      const [mine, floor] = await alternate(rounds, [run(command), bare(command)], pause);
+      rows.push(atMost(`exec.run \`${command}\` / bash -c, ${how}`, mine!, floor!, limit));
+    }
     const mineInARow = await repeat(rounds, run(command));
     const floorInARow = await repeat(rounds, bare(command));
     rows.push(atMost(`exec.run \`${command}\` / bash -c, back to back`, mineInARow, floorInARow, limit));

@@ -52,12 +52,19 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/** Takes turns, so that both sides meet the same noise. */
-export async function alternate(rounds: number, sides: (() => Promise<unknown>)[]): Promise<number[][]> {
+/** Takes turns, so that both sides meet the same noise; with a pause, neither meets what the other left to do. */
+export async function alternate(
+  rounds: number,
+  sides: (() => Promise<unknown>)[],
+  pauseMs = 0,
+): Promise<number[][]> {
   for (const side of sides) for (let i = 0; i < 10; i++) await side();
   const samples: number[][] = sides.map(() => []);
   for (let i = 0; i < rounds; i++) {
-    for (const [at, side] of sides.entries()) samples[at]!.push(await timed(side));
+    for (const [at, side] of sides.entries()) {
+      if (pauseMs > 0) await Bun.sleep(pauseMs);
+      samples[at]!.push(await timed(side));
+    }
   }
   return samples;
 }

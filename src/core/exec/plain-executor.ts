@@ -42,7 +42,7 @@ export class PlainExecutor implements Executor {
       openStdin: request.wantsStdin,
     });
     custody.addRoot(process.pid, { sessionId, commandId: request.commandId });
-    return { process, stdinFd: process.stdinFd, settle: () => {} };
+    return { process, stdinFd: process.stdinFd, begin: () => {}, settle: () => {} };
   }
 
   async dispose(): Promise<void> {}

@@ -29,6 +29,7 @@ export class PreparedShell {
   /** It may be killed while it waits. */
   hasEnded = false;
   #waitsIn: string | undefined;
+  #prologue: ByteString = "";
   #stateFd: number | undefined;
   #commandFd: number | undefined;
   #stdinFd: number | undefined;
@@ -64,21 +65,29 @@ export class PreparedShell {
     return this.#waitsIn !== undefined && this.#waitsIn === identityOf(bytesOf(directory));
   }
 
-  /** Lets the command run; returns the descriptor of its input where it has one, for the caller to close. */
-  feedCommand(feed: CommandFeed): number | undefined {
+  /** Everything but the word to begin; returns the descriptor of its input where it has one, for the caller to close. */
+  prepareCommand(feed: CommandFeed): number | undefined {
     const { dialect, sessionId } = this.spec;
     this.custody.addRoot(this.process.pid, { sessionId, commandId: feed.commandId });
     sendSignal(this.process.pid, "SIGCONT"); // somebody may have stopped it while it waited
     if (feed.place === "gone") mkdirSync(`${this.dir}/${shellFiles.gone}`);
     const { prologue, file } = dialect.commandScript(feed, this.dir);
     if (file !== undefined) this.#writeFile(dialect.commandFile, file);
-    this.#tell(this.#commandFd!, shellFiles.prologue, prologue);
-    this.#commandFd = undefined;
+    this.#prologue = prologue;
     const stdinFd = this.#stdinFd!;
     this.#stdinFd = undefined;
     if (feed.hasStdin) return stdinFd;
     closeSync(stdinFd);
     return undefined;
+  }
+
+  /**
+   * Wakes the shell. It is to be the last thing for the moment: the system likes to put the one that is woken on the
+   * processor of the one that wakes it, where it waits until that one sleeps.
+   */
+  begin(): void {
+    this.#tell(this.#commandFd!, shellFiles.prologue, this.#prologue);
+    this.#commandFd = undefined;
   }
 
   /** After the shell has ended. Undefined where it could not report. */

@@ -10,6 +10,11 @@ import { PreparedShell, type ShellSpec } from "./prepared-shell.ts";
 import { type ByteString, bytesOf, fromText, toText } from "./shell/byte-string.ts";
 import type { CommandFeed, ShellDialect, ShellState } from "./shell/dialect.ts";
 
+/** Who comes again so soon will come again. */
+const hurryMs = 1;
+/** A command that runs so long has a processor to spare. */
+const spareDelayMs = 3;
+
 export interface StatefulSpec {
   sessionId: string;
   shell: string;
@@ -32,6 +37,9 @@ export class StatefulExecutor implements Executor {
   #spare: PreparedShell | undefined;
   #spareTimer: Timer | undefined;
   #isDisposed = false;
+  #settledAt = 0;
+  /** Counts the commands: what is put off must not meet the next one. */
+  #generation = 0;
 
   constructor(spec: StatefulSpec) {
     this.#spec = spec;
@@ -60,10 +68,13 @@ export class StatefulExecutor implements Executor {
   launch(request: LaunchRequest): Launched {
     const workingDir = request.workingDir && requireDirectory(request.workingDir, this.workingDir);
     const { shell, feed, stdinFd } = this.#feed(request, workingDir);
-    this.#prepareSpareIfPossible();
     return {
       process: shell.process,
       stdinFd,
+      begin: () => {
+        shell.begin();
+        this.#prepareSpareInTime();
+      },
       settle: (outcome) => this.#settle(shell, feed, request, outcome),
     };
   }
@@ -77,7 +88,7 @@ export class StatefulExecutor implements Executor {
     const shell = this.#takeShell(request.env);
     const feed = this.#feedFor(request, workingDir, shell);
     try {
-      return { shell, feed, stdinFd: shell.feedCommand(feed) };
+      return { shell, feed, stdinFd: shell.prepareCommand(feed) };
     } catch (error) {
       void shell.discard();
       // The files of a shell that waited may have been cleaned away; one that is started now has its own.
@@ -111,10 +122,14 @@ export class StatefulExecutor implements Executor {
     if (reported || !isOwn) this.#lastReport = reported && isOwn ? essence : undefined;
     this.#state = { ...this.#state, ...reported, lastStatus: outcome.exitCode };
     if (reported && request.workingDir !== undefined) this.#leaveGivenDirectory(feed);
-    const spare = this.#spare;
+    this.#settledAt = performance.now();
+    const generation = this.#generation;
     setImmediate(() => {
       shell.removeFiles();
-      if (spare === this.#spare) this.#feedSpare(); // else the next command was quicker, and told it itself
+      if (generation !== this.#generation) return; // the next command was quicker, and did it itself
+      clearTimeout(this.#spareTimer);
+      this.#prepareSpareIfPossible();
+      this.#feedSpare();
     });
   }
 
@@ -127,6 +142,7 @@ export class StatefulExecutor implements Executor {
 
   #takeShell(env: EnvOverrides): PreparedShell {
     const odd = Object.entries(env).filter(([name]) => !isShellName(name));
+    this.#generation++;
     clearTimeout(this.#spareTimer);
     let shell = this.#spare;
     this.#spare = undefined;
@@ -148,7 +164,16 @@ export class StatefulExecutor implements Executor {
     this.#spare = new PreparedShell(this.#shellSpec, this.#spec.newShellDir(), this.#spec.custody);
   }
 
-  /** Started now, while the command runs, it is ready by the time that the command's state is known. */
+  /**
+   * Where command follows command without a pause, the next shell is started while this one runs, and is ready when
+   * it is wanted. Otherwise it would only take a processor from the command: there is time when that has ended.
+   */
+  #prepareSpareInTime(): void {
+    const isHurried = performance.now() - this.#settledAt < hurryMs;
+    if (isHurried) this.#prepareSpareIfPossible();
+    else this.#spareTimer = setTimeout(() => this.#prepareSpareIfPossible(), spareDelayMs);
+  }
+
   #prepareSpareIfPossible(): void {
     try {
       this.#prepareSpare();

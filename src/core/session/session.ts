@@ -180,6 +180,7 @@ export class Session {
     this.#lastActivity = new Date();
     commands.add({ command, sessionId: this.id, kind, endedAt: undefined });
     log.debug("command started", { session: this.id, command: id });
+    launched.begin();
     return { command, ended };
   }
 
