@@ -83,7 +83,7 @@ export class PipeReader {
   }
 }
 
-const garbageMaxBytes = 32 * 1024 * 1024;
+const garbageMaxBytes = 16 * 1024 * 1024;
 let sinceCollection = 0;
 
 /** Each chunk is garbage a moment later, which the engine is slow to notice in a flood; the daemon is to stay small. */
