@@ -13,9 +13,8 @@ const commandFile = "bash"; // messages begin with the script's name: ".../bash:
 /** Every bash sets these itself; where the state does not mention one, the user has unset it. */
 const bornWithShell = "PATH HOSTNAME HOSTTYPE IFS MACHTYPE OPTERR OSTYPE PS4 SHELL TERM SHLVL".split(" ");
 
-/** They change by themselves. Unset, they are not reported, and two reports of the same state are the same. */
-const everChanging =
-  "RANDOM SRANDOM SECONDS EPOCHSECONDS EPOCHREALTIME BASH_MONOSECONDS LINENO BASHPID HISTCMD BASH_COMMAND TRL_COMMAND_ID";
+/** They are another for every command. Not reported, two reports of the same state are the same. */
+const everChanging = "BASH_COMMAND BASHPID LINENO HISTCMD TRL_COMMAND_ID __trl_env";
 
 const defaultOptions = ["braceexpand", "hashall", "interactive-comments"];
 /** A session that kept one of the first two could never run a command again. */
@@ -37,18 +36,18 @@ if [[ -n \${__trl_hides_builtin-} ]]; then
 [[ :$SHELLOPTS: == *:posix:* ]] || POSIXLY_CORRECT=
 unset -f builtin
 fi
-builtin set +o posix +o errexit +o nounset +o xtrace +o verbose +o noglob +o keyword +o functrace +o errtrace
-builtin unset -v POSIXLY_CORRECT
+builtin set +euvxfkTE
+if [[ :$SHELLOPTS: == *:posix:* ]]; then builtin set +o posix; builtin unset -v POSIXLY_CORRECT; fi
 [[ -z \${__trl_wraps_trap-} ]] || builtin unset -f trap
 builtin trap '' XFSZ
-builtin trap - DEBUG ERR RETURN
-__trl_stack=("\${DIRSTACK[@]}")
+[[ :$__trl_set: != *:@(func|err)trace:* ]] || builtin trap - DEBUG ERR RETURN
+[[ -z \${__trl_stacks-} ]] || __trl_stack=("\${DIRSTACK[@]}")
 {
-builtin printf '%s\\n\\0' "\${__trl_stack[0]}"
-builtin printf '%s\\0' "\${OLDPWD-}" "$__trl_set" "$__trl_shopt0" "$__trl_shopt"
+builtin pwd
+builtin printf '\\0%s\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "$__trl_set" "$__trl_shopt0" "$__trl_shopt"
 [[ -n $__trl_shopt ]] || builtin shopt -p
 if [[ -n \${__trl_env+x} ]]; then builtin unset -v "\${__trl_env[@]}"; builtin . ${parts.fileWord(dir, "savedEnv")}; fi
-builtin unset -v __trl_done __trl_astray __trl_set __trl_shopt __trl_shopt0 __trl_env __trl_wraps_trap __trl_hides_builtin ${everChanging}
+builtin unset -v ${everChanging}
 builtin printf '\\0'
 builtin declare -p
 builtin printf '\\0'
@@ -157,7 +156,7 @@ export const bash: ShellDialect = {
 const notInherited = /^(?:BASH_ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|POSIXLY_CORRECT)$/;
 /** Every bash has its own, and most of them compute it: restoring one would freeze it. */
 const constant =
-  /^(?:BASH|BASHOPTS|BASH_(?:ALIASES|ARGC|ARGV|ARGV0|CMDS|EXECUTION_STRING|LINENO|SOURCE|SUBSHELL|VERSINFO|VERSION)|DIRSTACK|EUID|FUNCNAME|GROUPS|PPID|SHELLOPTS|UID|PWD|OLDPWD|PIPESTATUS|_|__trl_.*)$/;
+  /^(?:BASH|BASHOPTS|BASH_(?:ALIASES|ARGC|ARGV|ARGV0|CMDS|EXECUTION_STRING|LINENO|SOURCE|SUBSHELL|VERSINFO|VERSION)|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|BASH_MONOSECONDS|EUID|FUNCNAME|GROUPS|RANDOM|SECONDS|SRANDOM|PPID|SHELLOPTS|UID|PWD|OLDPWD|PIPESTATUS|_|__trl_.*)$/;
 
 /** Last, so that none is in the way of the rest. A body may need extglob to be read, whatever the session has. */
 function restoreFunctions(functions: ByteString, exports: ByteString, hasExtglob: boolean): ByteString {
@@ -202,10 +201,16 @@ function prologue(feed: CommandFeed, dir: string): ByteString {
     parts.applyEnv(feed, "builtin") +
     (parts.maySetExitTrap(feed) ? trapWrapper : "") +
     (mayHideBuiltin(feed) ? "__trl_hides_builtin=1\n" : "") +
+    (mayUseStack(feed) ? "__trl_stacks=1\n" : "") +
     (lateScript === aliasesOn && !hasAliases(feed.state) ? "" : lateScript) +
     (keepsStatus ? `{ return ${lastStatus}; } 2>/dev/null\n` : "")
   );
 }
+
+/** Asking for the stack is not cheap, and hardly anybody has one. */
+const mayUseStack = ({ command, state }: CommandFeed) =>
+  /\b(?:pushd|popd|dirs|DIRSTACK|source)\b|(?:^|[\s;&|({])\.\s/.test(command) ||
+  /\bpushd\b/.test(state.script);
 
 /** A function named `builtin` is the one thing that would hide everything else; it lasts for one command. */
 const mayHideBuiltin = ({ command }: CommandFeed) =>
