@@ -5,7 +5,7 @@ import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { newSession } from "../support/session.ts";
 import { follow, sha256 } from "../support/stream.ts";
 import { isAlive, until } from "../support/wait.ts";
-import type { Wire } from "../support/wire.ts";
+import type { Frame, Wire } from "../support/wire.ts";
 
 let daemon: TestDaemon;
 /** Lines of text, some 20 MB, with characters of two to four bytes. */
@@ -364,41 +364,37 @@ describe("exec.attach", () => {
   }, 60_000);
 
   test("resumes for a client that was killed under load, without losing or doubling a byte", async () => {
-    const first = await daemon.connect();
-    const { streamId } = await start(first, `for i in 1 2 3 4; do cat ${textFile}; sleep 0.1; done`, {
-      max_output_bytes: 64 * 1024 * 1024,
-    });
+    // Each round of output waits for its client, so that none outruns what is kept while the client is away.
+    const mark = `${daemon.dir}/round`;
+    const command = `for i in 1 2 3 4; do while [ ! -e ${mark}$i ]; do sleep 0.01; done; cat ${textFile}; done`;
     const hasher = new Bun.CryptoHasher("sha256");
     let next = 0;
-    const take = (frame: { type?: string; offset?: number; data?: string }) => {
-      if (frame.type !== "stdout") return;
-      expect(frame.offset).toBe(next);
-      hasher.update(frame.data!);
-      next += Buffer.byteLength(frame.data!);
+    const problems: string[] = [];
+    const take = (frame: Frame) => {
+      if (frame["type"] === "gap") problems.push(`gap at ${next}`);
+      if (frame["type"] !== "stdout") return;
+      if (frame["offset"] !== next) problems.push(`expected ${next}, got ${frame["offset"]}`);
+      hasher.update(frame["data"]);
+      next += Buffer.byteLength(frame["data"]);
     };
-    for (const frame of first.frames) take(frame);
-    first.keepsFrames = false;
-    first.onFrame = take;
-    for (let i = 1; ; i++) {
-      const wire = i === 1 ? first : await daemon.connect();
+    let streamId = "";
+    for (let round = 1; round <= 5; round++) {
+      const wire = await daemon.connect();
       wire.keepsFrames = false;
       wire.onFrame = take;
-      if (i > 1) await wire.call("exec.attach", { stream_id: streamId, stdout_offset: next });
-      const goal = i * 15_000_000;
-      await until(
-        "some output",
-        () => next >= goal || wire.frames.some((frame) => frame["type"] === "exit"),
-        30_000,
-      );
+      if (round === 1) ({ streamId } = await start(wire, command, { max_output_bytes: 64 * 1024 * 1024 }));
+      else await wire.call("exec.attach", { stream_id: streamId, stdout_offset: next });
+      writeFileSync(`${mark}${round}`, "");
+      if (round === 5) await wire.frame((frame) => frame["type"] === "exit");
+      else await until("half of the round", () => next >= (round - 0.5) * textBytes, 30_000);
       wire.onFrame = undefined;
-      const isOver = wire.frames.some((frame) => frame["type"] === "exit");
       wire[Symbol.dispose]();
-      if (isOver) break;
     }
     const text = await Bun.file(textFile).bytes();
+    expect(problems).toEqual([]);
     expect(next).toBe(4 * textBytes);
     expect(hasher.digest("hex")).toBe(sha256(Buffer.concat([text, text, text, text])));
-  }, 60_000);
+  }, 90_000);
 
   test("says what was cut, and where it begins", async () => {
     using wire = await daemon.connect();
