@@ -8,12 +8,16 @@ export const streamNames = ["stdout", "stderr"] as const;
 export type StreamName = (typeof streamNames)[number];
 export type Offsets = Record<StreamName, number>;
 
+/** More than two pipes can hold. */
+const finishingBytesMax = 4 * 1024 * 1024;
+
 export class CommandOutput {
   readonly stdout: StreamLog;
   readonly stderr: StreamLog;
   #readers = new Set<OutputReader>();
   #waiting: (() => void)[] = [];
   #isFinishing = false;
+  #finishingBytes = 0;
   #isComplete = false;
 
   constructor(keptBytesMax: number) {
@@ -70,6 +74,8 @@ export class CommandOutput {
     for (let rest = chunk; rest.length > 0; ) {
       const fitting = rest.subarray(0, this.#roomIn(stream));
       if (fitting.length < rest.length && this.#isFinishing) {
+        if (this.#finishingBytes > finishingBytesMax) return; // a background process, which is not waited for
+        this.#finishingBytes += rest.length;
         this[stream].expand(rest.length);
         continue;
       }

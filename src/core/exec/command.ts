@@ -95,8 +95,8 @@ export class Command {
     const { exitCode, signal } = await process.exited;
     const durationMs = Math.round(performance.now() - began);
     disarm();
-    this.output.finish();
     await this.#stopping;
+    this.output.finish(); // not before: what is being stopped may print without end until it is dead
     custody.removeRoot(process.pid);
     await Promise.all([this.#stdout.drained(drainMaxMs), this.#stderr.drained(drainMaxMs)]);
     this.#stdout.discardRest();
