@@ -161,7 +161,7 @@ describe("trl run", () => {
     using dir = tempDir();
     const mark = join(dir.path, "pid");
     const child = Bun.spawn(
-      [binary, "run", "--socket-path", join(dir.path, "none.sock"), "--", `echo $$ >${mark}; sleep 1000`],
+      [binary, "run", "--socket-path", join(dir.path, "none.sock"), "--", `echo $$ >${mark}; exec sleep 1000`],
       {
         stdio: ["ignore", "ignore", "ignore"],
       },
@@ -180,7 +180,7 @@ describe("trl run", () => {
     await using daemon = await startDaemon();
     const mark = join(daemon.dir, "pid");
     const child = Bun.spawn(
-      [binary, "run", "--socket-path", daemon.socketPath, "--", `echo $$ >${mark}; sleep 1000`],
+      [binary, "run", "--socket-path", daemon.socketPath, "--", `echo $$ >${mark}; exec sleep 1000`],
       {
         stdio: ["ignore", "ignore", "ignore"],
       },
