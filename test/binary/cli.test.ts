@@ -161,7 +161,14 @@ describe("trl run", () => {
     using dir = tempDir();
     const mark = join(dir.path, "pid");
     const child = Bun.spawn(
-      [binary, "run", "--socket-path", join(dir.path, "none.sock"), "--", `echo $$ >${mark}; exec sleep 1000`],
+      [
+        binary,
+        "run",
+        "--socket-path",
+        join(dir.path, "none.sock"),
+        "--",
+        `echo $$ >${mark}; exec sleep 1000`,
+      ],
       {
         stdio: ["ignore", "ignore", "ignore"],
       },
