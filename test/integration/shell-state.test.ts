@@ -24,6 +24,13 @@ describe.each(all)("%s keeps", (shell) => {
     expect(await out("cd - >/dev/null; pwd")).toBe("/usr");
   });
 
+  test("what hides behind the name of a harmless program", async () => {
+    const { out } = await newSession(wire, { shell });
+    await out("true; ls >/dev/null; alias ls='cd /usr'");
+    await out("ls");
+    expect(await out("pwd")).toBe("/usr");
+  });
+
   test("a directory with every kind of odd character", async () => {
     const { out } = await newSession(wire, { shell, working_dir: daemon.dir });
     const odd = ' -it\'s "odd" $HOME `x` \\ *\nnext líne ';
@@ -82,6 +89,15 @@ describe.each(all)("%s keeps", (shell) => {
 });
 
 describe.each(rich)("%s keeps", (shell) => {
+  test("what a function does that is named like a harmless program", async () => {
+    const { out } = await newSession(wire, { shell });
+    await out("uname() { builtin cd /usr; }; seen=no");
+    await out("uname && true");
+    expect(await out("pwd")).toBe("/usr");
+    await out("true() { seen=yes; }; true");
+    expect(await out("echo $seen")).toBe("yes");
+  });
+
   test("functions, with here-documents, quotes and other names", async () => {
     const { out } = await newSession(wire, { shell });
     await out(`say() { cat <<E

@@ -10,6 +10,8 @@ export type Offsets = Record<StreamName, number>;
 
 /** More than two pipes can hold. */
 const finishingBytesMax = 4 * 1024 * 1024;
+/** What one pipe holds at most, as a rule: to make room is to copy all, and is done once. */
+const finishingStepBytes = 512 * 1024;
 
 export class CommandOutput {
   readonly stdout: StreamLog;
@@ -76,7 +78,7 @@ export class CommandOutput {
       if (fitting.length < rest.length && this.#isFinishing) {
         if (this.#finishingBytes > finishingBytesMax) return; // a background process, which is not waited for
         this.#finishingBytes += rest.length;
-        this[stream].expand(rest.length);
+        this[stream].expand(Math.max(rest.length, finishingStepBytes));
         continue;
       }
       if (fitting.length === 0) {

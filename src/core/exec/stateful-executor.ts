@@ -107,6 +107,7 @@ export class StatefulExecutor implements Executor {
       place: isHere ? "here" : given || isDirectory(bytesOf(this.#state.workingDir)) ? "elsewhere" : "gone",
       env: shellOverrides(request.env),
       hasStdin: request.wantsStdin,
+      mayImportFunctions: oddNames(request.env).length > 0,
     };
   }
 
@@ -141,7 +142,7 @@ export class StatefulExecutor implements Executor {
   }
 
   #takeShell(env: EnvOverrides): PreparedShell {
-    const odd = Object.entries(env).filter(([name]) => !isShellName(name));
+    const odd = oddNames(env);
     this.#generation++;
     clearTimeout(this.#spareTimer);
     let shell = this.#spare;
@@ -207,6 +208,8 @@ function shellOverrides(env: EnvOverrides): CommandFeed["env"] {
   const named = Object.entries(env).filter(([name]) => isShellName(name));
   return named.map(([name, value]) => [name, value === null ? null : fromText(value)]);
 }
+
+const oddNames = (env: EnvOverrides) => Object.entries(env).filter(([name]) => !isShellName(name));
 
 function withLaunchEnv(spec: ShellSpec, odd: [string, string | null][]): ShellSpec {
   return { ...spec, launchEnv: overlayEnv(spec.launchEnv, Object.fromEntries(odd)) };

@@ -13,6 +13,8 @@ export class StreamLog {
   #total = 0;
   readonly #headMax: number;
   #capacity: number;
+  /** Where the tail began when the ring was last made larger: what was overwritten before does not come back. */
+  #overwrittenTo = 0;
 
   constructor(readonly keptBytesMax: number) {
     this.#capacity = Math.max(keptBytesMax, 2 * ringMinBytes);
@@ -51,7 +53,7 @@ export class StreamLog {
 
   /** Whether nothing is missing from there to the end. */
   hasAllFrom(offset: number): boolean {
-    return this.#total <= this.#capacity || offset >= this.#tailStart;
+    return this.#tailStart <= this.#headMax || offset >= this.#tailStart;
   }
 
   /** The same, and where that is behind a cut, on the beginning of a character if so wished. */
@@ -84,6 +86,7 @@ export class StreamLog {
     const grown = new Uint8Array(this.#capacity + bytes);
     grown.set(this.#buffer.subarray(0, Math.min(this.#headMax, this.#total)));
     this.#capacity = grown.length;
+    this.#overwrittenTo = tailStart;
     this.#buffer = grown;
     if (this.#total > this.#headMax) this.#pushToRing(tail, tailStart);
   }
@@ -123,7 +126,8 @@ export class StreamLog {
   }
 
   get #tailStart(): number {
-    return Math.max(Math.min(this.#headMax, this.#total), this.#total - this.#ringBytes);
+    const ringStart = Math.max(this.#overwrittenTo, this.#total - this.#ringBytes);
+    return Math.max(Math.min(this.#headMax, this.#total), ringStart);
   }
 
   #copy(from: number, to: number): Uint8Array {

@@ -5,6 +5,7 @@
 import { isInherited, parseRecords } from "./bash-records.ts";
 import { type ByteString, fromText } from "./byte-string.ts";
 import type { CommandFeed, ReportContext, ReportedState, ShellDialect, ShellState } from "./dialect.ts";
+import { isHarmless } from "./harmless.ts";
 import * as parts from "./script-parts.ts";
 
 const bootFile = "boot";
@@ -199,6 +200,7 @@ function prologue(feed: CommandFeed, dir: string): ByteString {
     parts.moveToDirectory(feed, dir, "builtin") +
     saveEnv +
     parts.applyEnv(feed, "builtin") +
+    (isHarmless(feed) ? "builtin trap - EXIT\n" : "") +
     (parts.maySetExitTrap(feed) ? trapWrapper : "") +
     (mayHideBuiltin(feed) ? "__trl_hides_builtin=1\n" : "") +
     (mayUseStack(feed) ? "__trl_stacks=1\n" : "") +

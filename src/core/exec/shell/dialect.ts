@@ -40,6 +40,8 @@ export interface CommandFeed {
   /** For this command alone; `null` unsets. Names are valid identifiers. */
   env: [name: ByteString, value: ByteString | null][];
   hasStdin: boolean;
+  /** It was given names that only the environment can carry; bash takes functions from there. */
+  mayImportFunctions: boolean;
 }
 
 export interface CommandScript {

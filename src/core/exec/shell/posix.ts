@@ -3,6 +3,7 @@
 // script here. Functions last for one command.
 import { type ByteString, fromText, quote } from "./byte-string.ts";
 import type { ReportedState, ShellDialect } from "./dialect.ts";
+import { isHarmless } from "./harmless.ts";
 import * as parts from "./script-parts.ts";
 
 const bootFile = "boot";
@@ -82,6 +83,7 @@ export const posix: ShellDialect = {
       `exec ${parts.descriptors(feed)}\n` +
       parts.moveToDirectory(feed, dir, "command") +
       parts.applyEnv(feed, "command") +
+      (isHarmless(feed) ? "trap - EXIT\n" : "") +
       (parts.maySetExitTrap(feed) ? trapWrapper : "") +
       `__trl_run=${quote(lateScript + feed.command)}\n${feed.state.aliasScript ?? ""}`;
     return { prologue: lastStatus === 0 ? prologue : `${prologue}\\return ${lastStatus}\n` };

@@ -105,3 +105,37 @@ test("memory follows what is printed, up to the budget", () => {
   expect(loud.totalBytes).toBe(64 * 1024 * 1024);
   expect(quiet.length).toBe(64);
 });
+
+test("made larger on the way, it gives every byte that it says it has", () => {
+  const kb = fc.integer({ min: 0, max: 900 });
+  const steps = fc.array(fc.tuple(fc.constantFrom("push", "expand"), kb), { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(steps, kb, (given, from) => {
+      const output = new StreamLog(512 * 1024);
+      const pieces: Uint8Array[] = [];
+      for (const [what, size] of given) {
+        if (what === "expand") {
+          output.expand(size * 1024);
+          continue;
+        }
+        pieces.push(
+          Uint8Array.from({ length: size * 1024 }, (_, at) => (pieces.length * 7 + (at >> 8)) & 255),
+        );
+        output.push(pieces.at(-1)!);
+      }
+      const whole = Buffer.concat(pieces);
+      const first = Math.min(from * 1024, whole.length);
+      const hasAll = output.hasAllFrom(first);
+      let missing = 0;
+      for (let at = first; at < whole.length; ) {
+        const start = output.resumeFrom(at, false);
+        missing += start - at;
+        const bytes = output.read(start, 100_000);
+        expect(Buffer.compare(bytes, whole.subarray(start, start + bytes.length))).toBe(0);
+        at = start + bytes.length;
+      }
+      expect(missing === 0).toBe(hasAll);
+    }),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from "bun:test";
+import type { CommandFeed, ShellState } from "../../../../../src/core/exec/shell/dialect.ts";
+import { isHarmless } from "../../../../../src/core/exec/shell/harmless.ts";
+
+const state: ShellState = {
+  workingDir: "/tmp",
+  previousDir: undefined,
+  script: "",
+  lateScript: "",
+  exportedNames: [],
+  lastStatus: 0,
+};
+
+const feed = (command: string, known: Partial<ShellState> = {}, mayImportFunctions = false): CommandFeed => ({
+  commandId: "c-0",
+  command,
+  state: { ...state, ...known },
+  workingDir: "/tmp",
+  place: "here",
+  env: [],
+  hasStdin: false,
+  mayImportFunctions,
+});
+
+describe("a command is known to change nothing:", () => {
+  const commands = [
+    ":",
+    "true",
+    "ls -la src/*.ts",
+    "git status --short 2>&1 | head -n 20",
+    "npm test && echo 'it works'",
+    'grep -rn "a b" . >out.txt 2>/dev/null || echo "none in $HOME ${USER}"',
+    "./configure --prefix=/usr; make -j4\nmake install",
+    "cat <input.txt",
+    "echo $PATH",
+    "make &>log",
+    "",
+  ];
+  for (const command of commands) {
+    test(JSON.stringify(command), () => expect(isHarmless(feed(command))).toBe(true));
+  }
+});
+
+describe("a command may change something:", () => {
+  const commands = [
+    "cd /",
+    "true; cd /",
+    "ls | read x",
+    "x=1",
+    "x=1 true",
+    "x+=1",
+    "a[0]=1",
+    "ls\ncd /",
+    "ls && . ./env",
+    "eval x=1",
+    "printf -v x 1",
+    "[ -v 'a[x=5]' ]",
+    "test -v 'a[x=5]'",
+    "[[ a =~ a ]]",
+    "((x=1))",
+    "echo $((x=1))",
+    `echo "$((x=1))"`,
+    `echo "\${x:=1}"`,
+    "echo ${x:=1}",
+    "echo ${x=1}",
+    "echo $(true)",
+    "echo `true`",
+    "echo {fd}>out",
+    "ls {fd}>out",
+    "cat <<E\nE",
+    "cat <<<x",
+    "cat <(true)",
+    "true >(cat)",
+    "f() { :; }",
+    "function f { :; }",
+    "{ x=1; }",
+    "(exit 3)",
+    "if true; then x=1; fi",
+    "! true",
+    "time true",
+    "coproc true",
+    "sleep 1 & wait",
+    "ls >",
+    "ls > ; cd /",
+    "'cd' /",
+    '"cd" /',
+    "\\cd /",
+    "c\\d /",
+    "$x",
+    "${x}",
+    "echo $'\\n'",
+    "echo 'open",
+    'echo "open',
+    "command cd /",
+    "builtin cd /",
+    "set -e",
+    "trap 'x=1' EXIT",
+    "export X",
+    "~/x y",
+    "echo hi # cd",
+  ];
+  for (const command of commands) {
+    test(JSON.stringify(command), () => expect(isHarmless(feed(command))).toBe(false));
+  }
+
+  test("by an alias, a function or a reference of the session", () => {
+    expect(isHarmless(feed("ls", { script: "alias ls='cd /'\n" }))).toBe(false);
+    expect(isHarmless(feed("ls", { aliasScript: "alias ls='cd /'\n" }))).toBe(false);
+    expect(isHarmless(feed("ls", { script: "eval 'ls () \n{ \n cd /\n}'\n" }))).toBe(false);
+    expect(isHarmless(feed(":", { script: "eval ': () \n{ \n cd /\n}'\n" }))).toBe(false);
+    expect(isHarmless(feed(":", { script: "alias :='cd /'\n" }))).toBe(false);
+    expect(isHarmless(feed(":", { script: "PATH=/usr/bin:/bin\n" }))).toBe(true);
+    expect(isHarmless(feed("echo $r", { script: "declare -n r='a[x=5]'\n" }))).toBe(false);
+  });
+
+  test("by a function that comes with its environment", () => {
+    expect(isHarmless(feed("ls", {}, true))).toBe(false);
+  });
+});
