@@ -4,12 +4,14 @@ import { benchPing } from "./ping.ts";
 import { benchStartup } from "./startup.ts";
 import { benchStream } from "./stream.ts";
 import type { Row } from "./support.ts";
+import { benchTerminal } from "./terminal.ts";
 
 const entries: Record<string, () => Promise<Row[]>> = {
   startup: benchStartup,
   ping: benchPing,
   "exec-run": benchExecRun,
   stream: benchStream,
+  terminal: benchTerminal,
 };
 
 const wanted = process.argv.slice(2);

@@ -20,7 +20,10 @@ interface Room {
 const rooms: Record<string, Room> = {
   util: { rooms: [], packages: ["node:", "package.json"] },
   protocol: { rooms: ["util"], packages: ["valibot"] },
-  core: { rooms: ["protocol", "util"], packages: ["node:", "bun:"] },
+  core: {
+    rooms: ["protocol", "util"],
+    packages: ["node:", "bun:", "bun-pty", "@xterm/headless", "@xterm/addon-serialize"],
+  },
   server: { rooms: ["core", "protocol", "util"], packages: ["node:", "@valibot/to-json-schema"] },
   daemon: { rooms: ["server", "core", "protocol", "util"], packages: ["node:", "consola"] },
   client: { rooms: ["protocol", "util"], packages: ["node:"] },

@@ -1,4 +1,5 @@
 // How the verbs find the daemon.
+import { resolve } from "node:path";
 import type { ArgsDef } from "citty";
 import { TrlClient } from "../client/client.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
@@ -11,11 +12,32 @@ export const socketArgs = {
     valueHint: "PATH",
     description: "The daemon's socket ($TRL_SOCKET_PATH, else /tmp/trl.sock)",
   },
+  "socket-dir": {
+    type: "string",
+    valueHint: "DIR",
+    description: "The same as --socket-path DIR/trl.sock ($TRL_SOCKET_DIR)",
+  },
 } as const satisfies ArgsDef;
 
-export function socketPathFrom(given: string | undefined): string {
+export interface SocketFlags {
+  "socket-path"?: string | undefined;
+  "socket-dir"?: string | undefined;
+}
+
+export const socketPathFrom = (given: SocketFlags): string => resolveSocketPath(placeFrom(given));
+
+/** For a daemon that is to be there; it makes its directory if it is given one. */
+export function serveFlagsFrom(given: SocketFlags): string[] {
+  const { socketPath, socketDir } = placeFrom(given);
+  const isByDir = !socketPath && socketDir;
+  return isByDir ? ["--socket-dir", resolve(socketDir)] : ["--socket-path", socketPathFrom(given)];
+}
+
+/** As the daemon itself reads them: a flag wins over the environment, a path over a directory. */
+function placeFrom({ "socket-path": path, "socket-dir": dir }: SocketFlags) {
   const { TRL_SOCKET_PATH, TRL_SOCKET_DIR } = process.env;
-  return resolveSocketPath({ socketPath: given || TRL_SOCKET_PATH, socketDir: TRL_SOCKET_DIR });
+  if (path || dir) return { socketPath: path, socketDir: dir };
+  return { socketPath: TRL_SOCKET_PATH, socketDir: TRL_SOCKET_DIR };
 }
 
 /** Undefined where no daemon listens there. */

@@ -10,6 +10,7 @@ const pendingBytesMax = 256 * 1024;
 
 export class OutputPasser {
   #pendingBytes = 0;
+  /** Nothing more is written. */
   #isBroken = false;
   #last = Promise.resolve();
 
@@ -27,6 +28,12 @@ export class OutputPasser {
 
   /** All that was passed is written. */
   done(): Promise<void> {
+    return this.#last;
+  }
+
+  /** What still waits is not wanted any more; resolves when nothing is being written. */
+  discard(): Promise<void> {
+    this.#isBroken = true;
     return this.#last;
   }
 

@@ -7,7 +7,7 @@ export default defineCommand({
   args: socketArgs,
   async run({ args, rawArgs }) {
     checkFlags(rawArgs, socketArgs);
-    const path = socketPathFrom(args["socket-path"]);
+    const path = socketPathFrom(args);
     using client = await connect(path);
     const began = performance.now();
     const { version, uptime_s } = await client.call("system.ping", {});

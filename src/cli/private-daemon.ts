@@ -4,10 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TrlClient } from "../client/client.ts";
-import { tryConnect } from "./connection.ts";
-import { CliError, unavailableExitCode } from "./errors.ts";
-
-const startPatienceMs = 5000;
+import { ownProgram, untilListening } from "./own-program.ts";
 
 export interface PrivateDaemon extends AsyncDisposable {
   client: TrlClient;
@@ -30,22 +27,11 @@ export async function startPrivateDaemon(): Promise<PrivateDaemon> {
     client[Symbol.dispose]();
     await end();
   };
-  const deadline = performance.now() + startPatienceMs;
-  while (performance.now() < deadline && child.exitCode === null) {
-    const client = await tryConnect(socketPath);
-    if (client) return { client, [Symbol.asyncDispose]: () => endWith(client) };
-    await Bun.sleep(2);
+  try {
+    const client = await untilListening(child, socketPath);
+    return { client, [Symbol.asyncDispose]: () => endWith(client) };
+  } catch (error) {
+    await end();
+    throw error;
   }
-  await end();
-  throw new CliError(
-    "a daemon could not be started",
-    unavailableExitCode,
-    "see why with: trl serve --verbose",
-  );
-}
-
-/** The compiled executable is the program; from source, Bun runs the entry file. */
-function ownProgram(): string[] {
-  const isCompiled = Bun.main.startsWith("/$bunfs/");
-  return isCompiled ? [process.execPath] : [process.execPath, Bun.main];
 }

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { TrlClient } from "../client/client.ts";
 import { errorCodes } from "../protocol/errors.ts";
 import type { ExitFrame } from "../protocol/exec.ts";
+import { callersEnvironment } from "./environment.ts";
 import { forwardStdin } from "./forward-stdin.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { OutputPasser } from "./output-passer.ts";
@@ -87,11 +88,10 @@ async function findSession(client: TrlClient, nameOrId: string): Promise<string 
 
 /** A new session is like the caller's own shell: same directory, same environment. */
 async function createSession(client: TrlClient, { session, cwd }: Wanted): Promise<string> {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith("TRL_")));
   const created = await client.call("session.create", {
     ...(session === undefined ? {} : { name: session }),
     working_dir: resolve(cwd ?? process.cwd()),
-    env: env as Record<string, string>,
+    env: callersEnvironment(),
     inherit_env: "none",
   });
   return created.session_id;

@@ -40,7 +40,7 @@ export default defineCommand({
       passesStdin: given.stdin === true,
     };
     using interrupts = new Interrupts();
-    using existing = await tryConnect(socketPathFrom(given["socket-path"]));
+    using existing = await tryConnect(socketPathFrom(given));
     await using own = existing ? undefined : await startPrivateDaemon();
     process.exitCode = await runInSession(existing ?? own!.client, wanted, interrupts);
   },

@@ -12,7 +12,7 @@ export default defineCommand({
   args,
   async run({ args: given, rawArgs }) {
     checkFlags(rawArgs, args);
-    using client = await connect(socketPathFrom(given["socket-path"]));
+    using client = await connect(socketPathFrom(given));
     const stats = await client.call("system.stats", {});
     if (given.json) {
       process.stdout.write(`${JSON.stringify(stats)}\n`);

@@ -33,6 +33,29 @@ export const verbs: Record<string, Verb> = {
       "^C interrupts the command, a second one stops it.\n" +
       "Where no daemon is running, one is started for the moment. A timeout exits with 124.",
   },
+  new: {
+    load: () => loaded(import("./new.ts")),
+    usage: "trl new [FLAGS] [NAME] [-- CMD...]",
+    examples: ["trl new work", "trl new -d server -- npm run dev", "trl new --detach-key ctrl-a work"],
+    footer:
+      "It runs CMD (a program and its arguments) or your shell, here and with your environment.\n" +
+      "ctrl-\\ leaves it and lets it run; trl attach NAME comes back, from any window.\n" +
+      "Away from a terminal, or with -d, its id is printed. Where no daemon is running, one is started and stays.",
+  },
+  attach: {
+    load: () => loaded(import("./attach.ts")),
+    usage: "trl attach [FLAGS] NAME",
+    examples: ["trl attach work", "trl attach --detach-key ctrl-] work"],
+    footer:
+      "NAME is a terminal's name or id. ctrl-\\ leaves it and lets it run.\n" +
+      "When its program ends, its exit code is ours. Several may sit at one terminal; who types decides its size.",
+  },
+  ls: { load: () => loaded(import("./ls.ts")), usage: "trl ls [FLAGS]", examples: ["trl ls --json"] },
+  kill: {
+    load: () => loaded(import("./kill.ts")),
+    usage: "trl kill [FLAGS] NAME...",
+    examples: ["trl kill work", "trl kill server s-91f034ee"],
+  },
   ping: { load: () => loaded(import("./ping.ts")), usage: "trl ping [FLAGS]", examples: [] },
   stats: {
     load: () => loaded(import("./stats.ts")),
@@ -56,6 +79,6 @@ export async function generalHelp(version: string): Promise<string> {
     usage: "trl COMMAND [FLAGS]",
     about: `trl ${version}: a terminal runtime for AI agents and GUI frontends.\nIt owns the sessions, runs their commands and leaves nothing behind.`,
     commands: await Promise.all(commands),
-    examples: ["trl serve", "trl run -- 'cd /tmp && ls'", "trl COMMAND --help"],
+    examples: ["trl serve", "trl run -- 'cd /tmp && ls'", "trl new work", "trl COMMAND --help"],
   });
 }

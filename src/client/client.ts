@@ -15,6 +15,14 @@ export interface StreamFrame {
   [field: string]: unknown;
 }
 
+/** A frame of a terminal that was subscribed to. */
+export type TerminalFrame = { session_id: string } & (
+  | { type: "output"; data: string; offset: number; redraw?: true }
+  | { type: "resize"; cols: number; rows: number }
+  | { type: "gap"; from: number; to: number }
+  | { type: "exit"; exit_code: number; signal: string | null; offset: number }
+);
+
 const decoder = new TextDecoder();
 
 interface Waiting {
@@ -25,6 +33,7 @@ interface Waiting {
 export class TrlClient implements Disposable {
   readonly #waiting = new Map<string, Waiting>();
   readonly #followers = new Map<string, (frame: StreamFrame) => void>();
+  readonly #watchers = new Map<string, (frame: TerminalFrame) => void>();
   readonly #decoder = new LineDecoder(replyMaxBytes);
   #socket!: Bun.Socket;
   #unsent: Uint8Array[] = [];
@@ -71,6 +80,17 @@ export class TrlClient implements Disposable {
     return stream_id;
   }
 
+  /** Watches a terminal; its frames go to `onFrame` until its exit, which is the last. */
+  async subscribe(params: Params<"pty.subscribe">, onFrame: (frame: TerminalFrame) => void): Promise<void> {
+    this.#watchers.set(params.session_id, onFrame); // the first may come in one piece with the reply
+    try {
+      await this.call("pty.subscribe", params);
+    } catch (error) {
+      this.#watchers.delete(params.session_id);
+      throw error;
+    }
+  }
+
   /** Takes nothing from the daemon until `resume`: what comes must be put somewhere. */
   pause(): void {
     this.#socket.pause();
@@ -98,8 +118,9 @@ export class TrlClient implements Disposable {
   #receive(chunk: Uint8Array): void {
     for (const line of this.#decoder.push(chunk)) {
       if (line.kind === "too-long") continue;
-      const frame = JSON.parse(decoder.decode(line.bytes)) as Reply | StreamFrame;
-      if ("stream_id" in frame) this.#takeStreamFrame(frame);
+      const frame = JSON.parse(decoder.decode(line.bytes)) as Reply | StreamFrame | TerminalFrame;
+      if ("stream_id" in frame) this.#takeStreamFrame(frame as StreamFrame);
+      else if ("session_id" in frame) this.#takeTerminalFrame(frame);
       else this.#takeReply(frame);
     }
   }
@@ -108,6 +129,12 @@ export class TrlClient implements Disposable {
     const follower = this.#followers.get(frame.stream_id) ?? this.#stray;
     if (frame.type === "exit" || frame.type === "lagged") this.#followers.delete(frame.stream_id);
     follower?.(frame);
+  }
+
+  #takeTerminalFrame(frame: TerminalFrame): void {
+    const watcher = this.#watchers.get(frame.session_id);
+    if (frame.type === "exit") this.#watchers.delete(frame.session_id);
+    watcher?.(frame);
   }
 
   #takeReply(reply: Reply): void {

@@ -37,3 +37,44 @@ export const inputPendingMaxBytes = 1024 * 1024;
 export const retainedCommandsMax = 256;
 export const retainedBytesMax = 64 * 1024 * 1024;
 export const retainedSeconds = 600;
+
+/**
+ * Output of a terminal that can be resumed from, and by which a subscriber may lag behind: a tenth of a second of the
+ * worst flood, hours of anything else. It grows with what is printed.
+ */
+export const terminalRingBytes = 4 * 1024 * 1024;
+
+/** Lines above the screen that are kept, as terminals usually do. */
+export const scrollbackLines = 2000;
+
+/** Output that is simply read again when a screen is wanted, which takes some 5 ms. */
+export const unreadScreenBytes = 256 * 1024;
+
+/** In a flood so much is gathered before its screen is thought of; must be in the ring. */
+export const floodScreenBytes = 512 * 1024;
+
+/** An emulator with its lines takes up to some MB; one that nobody has asked for so long is made anew when needed. */
+export const emulatorIdleMs = 1000;
+export const emulatorBytes = 2 * 1024 * 1024;
+
+/** So many are there at a time, besides those that cannot be made anew. */
+export const emulatorsMax = 8;
+
+/** After the first terminal was made, its emulator is made ready in a quiet moment: the first screen is wanted soon. */
+export const emulatorWarmUpMs = 10;
+
+/** What a terminal may print before others have their turn, and the pause between two turns. */
+export const floodTurnBytes = 64 * 1024;
+export const floodTurnPauseMs = 1;
+
+/** While somebody types, floods get a part of the machine only: so long a pause, until so long after a keystroke. */
+export const politePauseMs = 16;
+export const typingMs = 250;
+
+/** A program has ended and a background process holds its terminal: so long a silence ends the output, too. */
+export const quietAfterExitMs = 30;
+
+/** Terminals that have ended are kept for those who come late: so many, of so many bytes, for so long. */
+export const exitedTerminalsMax = 256;
+export const exitedTerminalBytesMax = 32 * 1024 * 1024;
+export const exitedTerminalSeconds = 600;

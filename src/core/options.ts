@@ -1,3 +1,5 @@
+import type { DriverName } from "../protocol/pty.ts";
+
 /** What the daemon was told and the core goes by. */
 export interface CoreOptions {
   /** The daemon's own environment, from which sessions inherit. */
@@ -7,6 +9,7 @@ export interface CoreOptions {
   /** Names this daemon in the environment of what it starts. */
   daemonTag: string;
   defaultShell: string | undefined;
+  ptyDriver: DriverName | "auto";
   defaultTimeoutS: number;
   maxOutputBytes: number;
   maxSessions: number;

@@ -6,6 +6,7 @@ import { descriptorLimit } from "../core/resources.ts";
 import { SessionRegistry } from "../core/session/registry.ts";
 import { newCounters } from "../server/counters.ts";
 import { Dispatcher } from "../server/dispatch.ts";
+import { FrontendAdapter } from "../server/frontend/adapter.ts";
 import { createHandlers } from "../server/handlers/handlers.ts";
 import { serveUnix } from "../server/unix.ts";
 import { version } from "../util/version.ts";
@@ -16,6 +17,7 @@ import { type DaemonOptions, OptionError } from "./options.ts";
 import { makeRunDir } from "./run-dir.ts";
 import { surviveBugs } from "./signals.ts";
 import { inspectSocketFile, isPathTooLong, makeSocketDir, removeStale } from "./socket-file.ts";
+import { obtainToken, tokenCheck, tokenVariable } from "./token.ts";
 
 export interface Daemon {
   /** Everything that was started is dead and every file removed when it resolves. */
@@ -30,12 +32,14 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
   const { socketPath } = options;
   if (options.socketDir) makeSocketDir(options.socketDir);
   const lock = await claimSocket(socketPath, log);
+  const isToken = tokenCheck(tokenOrRelease(options, lock));
   const runDir = makeRunDir(options.env);
   const registry = new SessionRegistry(coreOptions(options, runDir), log);
   const counters = newCounters();
   const { maxLineBytes, stallTimeoutS } = options;
   const handlers = createHandlers({ registry, counters, version, maxLineBytes, stallTimeoutS });
-  const dispatcher = new Dispatcher(handlers, log);
+  const frontend = new FrontendAdapter({ handlers, terminals: registry.terminals, isToken });
+  const dispatcher = new Dispatcher(handlers, frontend, log);
   const maxConnections = Math.floor(descriptorLimit() / 2);
   const server = serveUnix({ path: socketPath, dispatcher, counters, maxLineBytes, maxConnections });
   surviveBugs(log);
@@ -54,6 +58,15 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
     log.info("stopped");
   };
   return { stop };
+}
+
+function tokenOrRelease({ socketPath, env }: DaemonOptions, lock: InstanceLock): string {
+  try {
+    return obtainToken(socketPath, env[tokenVariable]);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
 }
 
 async function claimSocket(path: string, log: Log): Promise<InstanceLock> {

@@ -41,7 +41,7 @@ export const flags = {
     hint: "DRIVER",
     choices: ["auto", "native", "bun-pty"],
     default: "auto",
-    help: "Driver of terminals, which this version does not have: auto, native or bun-pty",
+    help: "Driver of terminals: native (Bun's own), bun-pty, or auto, which is native",
   },
   "env-file": {
     kind: "string",

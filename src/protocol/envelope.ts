@@ -27,9 +27,23 @@ export const unknownId = "unknown";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-export function parseRequest(line: Uint8Array): Request {
+/** A line that has been read as JSON, with its text: a number may have to be echoed as it was written. */
+export interface Message {
+  text: string;
+  fields: Record<string, unknown>;
+}
+
+export function parseMessage(line: Uint8Array): Message {
   const text = decodeUtf8(line);
-  const { id, method, params } = parseJsonObject(text);
+  return { text, fields: parseJsonObject(text) };
+}
+
+/** A line with `type` instead of `method` is a frontend's. */
+export const isFrontendMessage = ({ fields }: Message): boolean =>
+  typeof fields["type"] === "string" && fields["method"] === undefined;
+
+export function requestOf({ text, fields }: Message): Request {
+  const { id, method, params } = fields;
   if (typeof id !== "string" && typeof id !== "number") throw malformed("id: expected a string or a number");
   if (typeof method !== "string") throw malformed("method: expected a string");
   return { id: typeof id === "string" || isWrittenAs(id, text) ? id : sourceOfId(id, text), method, params };

@@ -2,13 +2,15 @@
 
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
+const OPENING_BRACE = 0x7b;
 const encoder = new TextEncoder();
+const nothing = new Uint8Array(0);
 
 export type Line = { kind: "line"; bytes: Uint8Array } | { kind: "too-long" };
 
 /** Cuts a byte stream into lines. Never holds more than one line of at most `maxBytes`. */
 export class LineDecoder {
-  #held = new Uint8Array(0);
+  #held = nothing;
   #heldBytes = 0;
   #skipping = false;
 
@@ -27,9 +29,16 @@ export class LineDecoder {
     this.#hold(chunk.subarray(start));
   }
 
+  /** The line, where the chunk is one whole line and nothing else: the usual thing, without a generator's cost. */
+  only(chunk: Uint8Array): Line | undefined {
+    if (this.#heldBytes > 0 || this.#skipping || chunk[0] !== OPENING_BRACE) return undefined;
+    const end = chunk.length - 1;
+    return chunk.indexOf(NEWLINE) === end ? this.#finish(chunk.subarray(0, end)) : undefined;
+  }
+
   /** A last line without a newline is still a line. */
   *end(): Generator<Line> {
-    const line = this.#finish(new Uint8Array(0));
+    const line = this.#finish(nothing);
     if (line) yield line;
   }
 
@@ -40,7 +49,7 @@ export class LineDecoder {
       bytes = this.#held.subarray(0, this.#heldBytes);
     }
     const skipped = this.#skipping;
-    this.#release();
+    if (this.#heldBytes > 0 || skipped) this.#release();
     if (bytes.at(-1) === CARRIAGE_RETURN) bytes = bytes.subarray(0, -1);
     if (skipped || bytes.length > this.maxBytes) return { kind: "too-long" };
     return isBlank(bytes) ? undefined : { kind: "line", bytes };
@@ -66,7 +75,7 @@ export class LineDecoder {
   }
 
   #release(): void {
-    this.#held = new Uint8Array(0);
+    this.#held = nothing;
     this.#heldBytes = 0;
     this.#skipping = false;
   }
@@ -77,5 +86,6 @@ export function encodeFrame(frame: unknown): Uint8Array {
 }
 
 function isBlank(bytes: Uint8Array): boolean {
+  if (bytes[0] === OPENING_BRACE) return false;
   return bytes.every((byte) => byte === 0x20 || byte === 0x09);
 }

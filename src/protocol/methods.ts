@@ -1,6 +1,7 @@
 // THE table. Validation, typed handlers, the typed client, `system.describe` and the tests derive from it.
 import * as v from "valibot";
 import * as exec from "./exec.ts";
+import * as pty from "./pty.ts";
 import * as session from "./session.ts";
 import * as system from "./system.ts";
 
@@ -75,6 +76,52 @@ export const methods = {
     summary: "Lists the commands that run and those that have ended lately.",
     params: NoParams,
     result: exec.StreamList,
+  },
+  "pty.create": {
+    summary: "Starts a program, a command line or a shell on a terminal of its own.",
+    params: pty.CreateParams,
+    result: pty.TerminalSummary,
+  },
+  "pty.write": {
+    summary: "Types into a terminal.",
+    params: pty.WriteParams,
+    result: pty.WriteResult,
+  },
+  "pty.resize": {
+    summary: "Says how large this client's window is; the last client that typed decides.",
+    params: pty.ResizeParams,
+    result: pty.ResizeResult,
+  },
+  "pty.close": {
+    summary: "Ends a terminal's program and everything that it started.",
+    params: pty.TerminalParams,
+    result: pty.CloseResult,
+  },
+  "pty.list": {
+    summary: "Lists the terminals, and those that have ended lately.",
+    params: NoParams,
+    result: pty.ListResult,
+  },
+  "pty.subscribe": {
+    summary: "Sends a terminal's output as it comes, after a redraw of its screen or from an offset on.",
+    params: pty.SubscribeParams,
+    result: pty.SubscribeResult,
+    events: pty.terminalEvents,
+  },
+  "pty.unsubscribe": {
+    summary: "Ends this connection's subscription.",
+    params: pty.TerminalParams,
+    result: pty.UnsubscribeResult,
+  },
+  "pty.snapshot": {
+    summary: "The screen as text, or as what draws it again.",
+    params: pty.SnapshotParams,
+    result: pty.Snapshot,
+  },
+  "pty.wait": {
+    summary: "Waits until a terminal shows a text, falls silent or ends.",
+    params: pty.WaitParams,
+    result: pty.WaitResult,
   },
 } satisfies Record<string, MethodSpec>;
 

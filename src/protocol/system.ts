@@ -9,6 +9,8 @@ export const StatsResult = v.object({
   memory_rss_bytes: v.number(),
   open_fds: v.number(),
   running_commands: v.number(),
+  pty_sessions: v.number(),
+  subscribers: v.number(),
   leftover_processes: v.number(),
   connections: v.number(),
   connections_total: v.number(),
@@ -31,7 +33,7 @@ export const DescribeResult = v.object({
   platform: v.object({ os: v.string(), arch: v.string(), bun: v.string() }),
   methods: v.record(v.string(), MethodDescription),
   error_codes: v.record(v.string(), v.object({ http: v.number(), exit: v.number() })),
-  capabilities: v.record(v.string(), v.union([v.boolean(), v.string(), v.array(v.string())])),
+  capabilities: v.record(v.string(), v.unknown()),
   limits: v.record(v.string(), v.number()),
 });
 export type DescribeResult = v.InferOutput<typeof DescribeResult>;

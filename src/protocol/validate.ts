@@ -6,10 +6,15 @@ import { TrlError } from "./errors.ts";
 import { type MethodName, methods, type Params } from "./methods.ts";
 
 export function validateParams<M extends MethodName>(method: M, raw: unknown): Params<M> {
+  return validateObject(methods[method].params, raw) as Params<M>;
+}
+
+type ObjectSchema = v.GenericSchema & { entries: Entries };
+
+export function validateObject<S extends ObjectSchema>(schema: S, raw: unknown): v.InferOutput<S> {
   const given = withoutNulls(raw ?? {});
-  const schema = methods[method].params;
   const checked = v.safeParse(schema, given);
-  if (checked.success) return checked.output as Params<M>;
+  if (checked.success) return checked.output;
   const message = describeIssue(checked.issues[0], schema.entries);
   throw new TrlError("INVALID_PARAMS", message + misspellingHint(given, Object.keys(schema.entries)));
 }
@@ -19,6 +24,7 @@ function withoutNulls(raw: unknown): Record<string, unknown> {
   if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
     throw new TrlError("INVALID_PARAMS", `params: expected an object, got ${typeName(raw)}`);
   }
+  if (!Object.values(raw).includes(null)) return raw as Record<string, unknown>;
   return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
 }
 

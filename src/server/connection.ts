@@ -3,7 +3,8 @@
 import { type Line, LineDecoder } from "../protocol/frame.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher } from "./dispatch.ts";
-import type { LaneSubscriber, OutputLane } from "./lane.ts";
+import { FrontendState } from "./frontend/state.ts";
+import type { ClientMemory, LaneSubscriber, OutputLane } from "./lane.ts";
 import { pendingRequestsMax, queuedBytesMax } from "./limits.ts";
 
 /** What a transport gives. `write` takes what fits now and says how much; the rest is offered again later. */
@@ -29,6 +30,12 @@ export class Connection implements OutputLane {
   readonly #replies = new FrameQueue();
   readonly #output = new FrameQueue();
   #subscribers = new Set<LaneSubscriber>();
+  readonly #memory: ClientMemory = {
+    lane: this,
+    subscriptions: new Map(),
+    frontend: new FrontendState(),
+    hangUp: () => this.#hangUp(),
+  };
 
   constructor(
     readonly wire: Wire,
@@ -47,9 +54,17 @@ export class Connection implements OutputLane {
 
   /** Bytes from the client. */
   receive(chunk: Uint8Array): void {
+    if (this.#isDecoded) return; // we have hung up
     this.counters.bytesIn += chunk.length;
-    this.#unread.push(chunk);
-    this.#read();
+    const isIdle = this.#unread.length === 0 && !this.#lines && !this.#isFull;
+    const line = isIdle ? this.#decoder.only(chunk) : undefined;
+    if (line) {
+      void this.#answer(line);
+      this.#regulateReading();
+    } else {
+      this.#unread.push(chunk);
+      this.#read();
+    }
   }
 
   /** The client has closed its side; what is pending is still answered, what streams is still delivered. */
@@ -57,6 +72,14 @@ export class Connection implements OutputLane {
     this.#inputEnded = true;
     this.#read();
     this.#closeWhenDone();
+  }
+
+  /** Whoever does not belong here is answered once more, and no further. */
+  #hangUp(): void {
+    this.#inputEnded = this.#isDecoded = true;
+    this.#unread = [];
+    this.#lines = undefined;
+    for (const subscriber of this.#subscribers) subscriber.closed();
   }
 
   /** The wire takes bytes again. */
@@ -108,6 +131,7 @@ export class Connection implements OutputLane {
         void this.#answer(next.value);
         continue;
       }
+      this.#lines = undefined;
       const chunk = this.#unread.shift();
       if (chunk) this.#lines = this.#decoder.push(chunk);
       else if (this.#inputEnded && !this.#isDecoded) {
@@ -125,10 +149,10 @@ export class Connection implements OutputLane {
   async #answer(line: Line): Promise<void> {
     this.#pending++;
     const afterwards: (() => void)[] = [];
-    const client = { lane: this, afterReply: (action: () => void) => void afterwards.push(action) };
-    const reply = await this.dispatcher.reply(line, client);
+    const afterReply = (action: () => void) => void afterwards.push(action);
+    const reply = await this.dispatcher.answer(line, { ...this.#memory, afterReply });
     this.#pending--;
-    if (!this.isClosed) this.#replies.push(this.dispatcher.encode(reply));
+    if (reply && !this.isClosed) this.#replies.push(reply);
     this.#flush();
     for (const action of afterwards) action();
     this.#read();

@@ -3,10 +3,12 @@
 import type { Log } from "../core/log.ts";
 import {
   errorReply,
+  isFrontendMessage,
   okReply,
-  parseRequest,
+  parseMessage,
   type Reply,
   type RequestId,
+  requestOf,
   unknownId,
 } from "../protocol/envelope.ts";
 import { TrlError } from "../protocol/errors.ts";
@@ -14,30 +16,43 @@ import { encodeFrame, type Line } from "../protocol/frame.ts";
 import { isMethodName, type MethodName, methods } from "../protocol/methods.ts";
 import { validateParams } from "../protocol/validate.ts";
 import { nearest } from "../util/nearest.ts";
+import type { FrontendAdapter } from "./frontend/adapter.ts";
 import type { Handlers } from "./handlers/handlers.ts";
 import type { Client } from "./lane.ts";
 
 export class Dispatcher {
   constructor(
     readonly handlers: Handlers,
+    readonly frontend: FrontendAdapter,
     readonly log: Log,
   ) {}
 
-  async reply(line: Line, client: Client): Promise<Reply> {
+  /** The frame that answers a line, in the dialect of the line; undefined where that one has no answer. */
+  async answer(line: Line, client: Client): Promise<Uint8Array | undefined> {
     let id: RequestId = unknownId;
+    // A line that cannot be read is answered in the dialect that has been spoken.
+    let isFrontend = client.frontend.isAuthenticated && !client.frontend.speaksMethods;
     try {
       if (line.kind === "too-long")
         throw new TrlError("REQUEST_TOO_LARGE", "the line is longer than the limit");
-      const request = parseRequest(line.bytes);
+      const message = parseMessage(line.bytes);
+      if (isFrontendMessage(message)) {
+        isFrontend = true;
+        return await this.frontend.answer(message.fields, client);
+      }
+      const request = requestOf(message);
       id = request.id;
-      return okReply(id, await this.#call(request.method, request.params, client));
+      isFrontend = false;
+      client.frontend.speaksMethods = true;
+      return this.#encode(okReply(id, await this.#call(request.method, request.params, client)));
     } catch (error) {
-      return errorReply(id, this.#asTrlError(error));
+      const known = this.#asTrlError(error);
+      return isFrontend ? this.frontend.error(known.message, client) : this.#encode(errorReply(id, known));
     }
   }
 
   /** A reply can be too large even for a string. */
-  encode(reply: Reply): Uint8Array {
+  #encode(reply: Reply): Uint8Array {
     try {
       return encodeFrame(reply);
     } catch (error) {

@@ -1,3 +1,6 @@
+import type { FrontendState } from "./frontend/state.ts";
+import type { TerminalSubscription } from "./terminal-subscription.ts";
+
 /** The way out of a connection for what it subscribed to: bounded, and overtaken by replies. */
 export interface OutputLane {
   readonly hasRoom: boolean;
@@ -17,9 +20,19 @@ export interface LaneSubscriber {
   closed(): void;
 }
 
-/** Who asks: what a handler may do beyond its reply. */
-export interface Client {
+/** What a connection remembers between its requests. */
+export interface ClientMemory {
   lane: OutputLane;
+  /** The terminals that it watches, by their ids. */
+  subscriptions: Map<string, TerminalSubscription>;
+  /** Where it speaks the frontend dialect. */
+  frontend: FrontendState;
+  /** Nothing more is read; the connection is closed when the last reply has left. */
+  hangUp(): void;
+}
+
+/** Who asks: what a handler may do beyond its reply. */
+export interface Client extends ClientMemory {
   /** Runs once the reply to this request is on its way. */
   afterReply(action: () => void): void;
 }

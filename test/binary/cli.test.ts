@@ -21,7 +21,7 @@ describe("help and version", () => {
     expect(trl(["--version"])).toEqual({ code: 0, out: `trl ${manifest.version}\n`, err: "" });
     const general = trl(["--help"]);
     expect(general.code).toBe(0);
-    for (const verb of ["serve", "run", "ping", "stats"]) {
+    for (const verb of ["serve", "run", "new", "attach", "ls", "kill", "ping", "stats"]) {
       expect(general.out).toContain(`\n  ${verb}`);
       const help = trl([verb, "--help"]);
       expect(help.out).toContain(`Usage: trl ${verb === "serve" ? "[serve]" : verb}`);

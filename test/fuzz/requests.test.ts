@@ -1,11 +1,13 @@
 // Whatever is sent, each line gets one well-formed answer and the daemon lives on. Each run has a seed of its own:
 // a failure names it, and TRL_FUZZ_SEED=<it> TRL_FUZZ_RUNS=1 repeats that run alone.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as v from "valibot";
 import { errorCodes } from "../../src/protocol/errors.ts";
 import { type MethodName, methods } from "../../src/protocol/methods.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { isAlive, until } from "../support/wait.ts";
+import type { Wire } from "../support/wire.ts";
 
 const firstSeed = Number(process.env["TRL_FUZZ_SEED"] ?? 20_260_101);
 const runs = Number(process.env["TRL_FUZZ_RUNS"] ?? 250);
@@ -32,8 +34,8 @@ test("every field of every method refuses the wrong type, and says which", async
       for (const value of wrongValues.filter((text) => !v.is(schema, JSON.parse(text)))) {
         const id = `${method} ${field} ${value}`;
         expected.set(id, field);
-        const others = fieldsOf(method).filter(([name]) => name !== field && name in harmlessParams);
-        const rest = others.map(([name]) => `"${name}":${JSON.stringify(harmlessParams[name])},`).join("");
+        const others = fieldsOf(method).filter(([name]) => name !== field && name in fittingParams);
+        const rest = others.map(([name]) => `"${name}":${JSON.stringify(fittingParams[name])},`).join("");
         wire.send(
           `{"id":${JSON.stringify(id)},"method":"${method}","params":{${rest}"${field}":${value}}}\n`,
         );
@@ -95,7 +97,7 @@ async function runOnce(seed: number): Promise<void> {
       if (random.chance(0.3)) await nextTurn(); // so that the daemon sees the chunk by itself
     }
     wire.endInput();
-    await wire.untilClosed();
+    await Promise.all([wire.untilClosed(), endWhatRuns(control, wire)]);
     expect(wire.rawLines.filter(isReply).map(checkedId).sort()).toEqual(expectedIds(input).sort());
   } catch (error) {
     const repeat = `TRL_FUZZ_SEED=${seed} TRL_FUZZ_RUNS=1 bun test test/fuzz`;
@@ -110,6 +112,20 @@ async function runOnce(seed: number): Promise<void> {
   await Promise.all(sessions.map(end));
 }
 
+/** What the connection watches holds it for as long as it runs, which may be for ever. */
+async function endWhatRuns(control: Wire, wire: Wire): Promise<void> {
+  const patience = performance.now() + 1000;
+  for (; !wire.isClosed; await Bun.sleep(5)) {
+    const { sessions } = await control.call("pty.list", {});
+    const live = sessions.filter(({ state }) => state === "running");
+    await Promise.all(live.map(({ session_id }) => control.request("pty.close", { session_id })));
+    if (performance.now() < patience) continue;
+    const { streams } = await control.call("exec.list", {});
+    const running = streams.filter(({ state }) => state === "running");
+    await Promise.all(running.map(({ stream_id }) => control.request("exec.cancel", { stream_id })));
+  }
+}
+
 async function expectHealthy(): Promise<void> {
   using wire = await daemon.connect();
   expect(await wire.call("system.ping", {})).toHaveProperty("version");
@@ -122,8 +138,8 @@ async function expectHealthy(): Promise<void> {
 
 const replyShape = /^\{"id":("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*),("ok":(?:true,"data":|false,"error":).*)\}$/s;
 
-/** Frames of a stream follow the reply to exec.stream. */
-const isReply = (line: string) => !line.startsWith('{"stream_id":');
+/** Frames of a stream or a terminal follow the reply to exec.stream or pty.subscribe. */
+const isReply = (line: string) => !/^\{"(?:stream|session)_id":/.test(line);
 
 /** Checks one reply line and gives its id, a number as `Number` reads it. */
 function checkedId(line: string): string {
@@ -252,6 +268,15 @@ const harmlessParams: Record<string, string> = {
   session_id: "s-00000000",
   stream_id: "x-00000000",
   command: "true",
+};
+
+/** For every field that some method requires. */
+const fittingParams: Record<string, unknown> = {
+  ...harmlessParams,
+  data: "x",
+  cols: 80,
+  rows: 24,
+  until: { exit: true },
 };
 
 /** Requests to be damaged: whatever becomes of them, none can run a command in a session that exists. */

@@ -1,4 +1,4 @@
-// The few system calls that Bun has no door for. Those that are variadic (prctl, fcntl) are called on Linux only,
+// The few system calls that Bun has no door for. Those that are variadic (prctl, fcntl, ioctl) are called on Linux only,
 // where variadic arguments travel like others: on macOS arm64 the call would break.
 import { dlopen, FFIType, ptr } from "bun:ffi";
 
@@ -16,6 +16,7 @@ const linuxOnly = {
   pipe2: { args: [pointer, i32], returns: i32 },
   prctl: { args: [i32, u64, u64, u64, u64], returns: i32 },
   fcntl: { args: [i32, i32, i32], returns: i32 },
+  ioctl: { args: [i32, u64, u64], returns: i32 },
 } as const;
 
 const muslArch = process.arch === "arm64" ? "aarch64" : "x86_64";
@@ -42,6 +43,7 @@ const WNOHANG = 1;
 const LOCK_EX_NB = 2 | 4;
 const PR_SET_CHILD_SUBREAPER = 36;
 const F_SETPIPE_SZ = 1031;
+const F_DUPFD_CLOEXEC = 1030;
 /** Four times the usual; more makes the engine allocate more than it is quick to collect. */
 const widePipeBytes = 256 * 1024;
 
@@ -93,4 +95,22 @@ export function isIgnored(signalNumber: number): boolean {
 /** An exclusive lock that the kernel gives back when the process ends, however it ends. */
 export function tryLock(fd: number): boolean {
   return libc.flock(fd, LOCK_EX_NB) === 0;
+}
+
+/** Linux only. */
+export function ioctl(fd: number, request: number, value: number): boolean {
+  return libc.ioctl(fd, request, value) === 0;
+}
+
+const count = new Int32Array(1);
+
+/** For requests that answer with one number. Linux only. */
+export function ioctlNumber(fd: number, request: number): number | undefined {
+  return libc.ioctl(fd, request, ptr(count)) === 0 ? count[0]! : undefined;
+}
+
+/** The lowest free number, for the same open file; to be closed by the caller. Linux only. */
+export function duplicate(fd: number): number | undefined {
+  const copy = libc.fcntl(fd, F_DUPFD_CLOEXEC, 3);
+  return copy < 0 ? undefined : copy;
 }

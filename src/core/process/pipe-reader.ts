@@ -1,6 +1,7 @@
 // Reads one pipe to its end and hands the bytes to whoever is the sink at the time. The reader stops reading
 // while the sink is busy: the writing program then blocks, as on any pipe.
 import { closeSync } from "node:fs";
+import { collectGarbage } from "./garbage.ts";
 import { hasInput, widenPipe } from "./libc.ts";
 
 /** The most that Linux lets a pipe hold without privilege; the usual is a sixteenth of it. */
@@ -81,27 +82,6 @@ export class PipeReader {
       closeSync(this.fd);
     }
   }
-}
-
-const garbageMaxBytes = 8 * 1024 * 1024;
-const growthMaxBytes = 16 * 1024 * 1024;
-let sinceCollection = 0;
-let residentMax = Number.POSITIVE_INFINITY;
-
-/**
- * Each chunk is garbage a moment later, which the engine is slow to notice in a flood; the daemon is to stay small.
- * A collection beside the work costs next to nothing, but on a busy machine it comes too late: where memory has
- * grown nevertheless, the work waits for one.
- */
-function collectGarbage(bytes: number): void {
-  sinceCollection += bytes;
-  if (sinceCollection < garbageMaxBytes) return;
-  sinceCollection = 0;
-  const resident = process.memoryUsage.rss();
-  const isTooMuch = resident > residentMax;
-  Bun.gc(isTooMuch);
-  const now = isTooMuch ? process.memoryUsage.rss() : resident;
-  residentMax = isTooMuch ? now + growthMaxBytes : Math.min(residentMax, now + growthMaxBytes);
 }
 
 const readerOf = (fd: number) => Bun.file(fd).stream().getReader();

@@ -1,10 +1,9 @@
 // From the parameters of session.create to a session that is ready for its first command.
-import { accessSync, constants, statSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams } from "../../protocol/session.ts";
 import type { CommandStore } from "../exec/command-store.ts";
 import { requireDirectory } from "../exec/directories.ts";
-import { type Env, inheritedEnv, overlayEnv } from "../exec/environment.ts";
+import { inheritedEnv, overlayEnv } from "../exec/environment.ts";
 import type { Executor } from "../exec/executor.ts";
 import { PlainExecutor } from "../exec/plain-executor.ts";
 import { dialectOf } from "../exec/shell/pick.ts";
@@ -12,9 +11,8 @@ import { StatefulExecutor } from "../exec/stateful-executor.ts";
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
 import { type Custody, tagNames } from "../process/custody.ts";
+import { defaultWorkingDir, requireHostRuntime, resolveShell } from "./placement.ts";
 import { Session } from "./session.ts";
-
-const defaultWorkingDir = "/tmp";
 
 export interface SessionContext {
   options: CoreOptions;
@@ -62,30 +60,5 @@ function refuseWhatIsNotHere({ isolation, runtime }: CreateParams): void {
   if (isolation && Object.keys(isolation).length > 0) {
     throw new TrlError("UNSUPPORTED", "isolation: this version runs sessions without isolation");
   }
-  if (runtime !== undefined && runtime !== "host") {
-    throw new TrlError(
-      "RUNTIME_NOT_FOUND",
-      `runtime: "${runtime}" is not known here; this version has "host" only`,
-    );
-  }
-}
-
-/** A path as it is, or a name to be found on the daemon's PATH. */
-function resolveShell(given: string | undefined, env: Env): string {
-  const PATH = env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin";
-  if (given === undefined) return Bun.which("bash", { PATH }) ?? "/bin/sh";
-  const path = given.includes("/") ? given : Bun.which(given, { PATH });
-  if (path === null || !isExecutableFile(path)) {
-    throw new TrlError("INVALID_PARAMS", `shell: no such program: ${given}`);
-  }
-  return path;
-}
-
-function isExecutableFile(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
+  requireHostRuntime(runtime);
 }

@@ -8,6 +8,7 @@ import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
 import { Custody } from "../process/custody.ts";
 import { terminate } from "../process/terminate.ts";
+import { Terminals } from "../pty/terminals.ts";
 import { createSession } from "./create-session.ts";
 import { refuseUnderPressure } from "./pressure.ts";
 import type { Session } from "./session.ts";
@@ -15,6 +16,7 @@ import type { Session } from "./session.ts";
 export class SessionRegistry {
   readonly custody = new Custody();
   readonly commands = new CommandStore();
+  readonly terminals: Terminals;
   #sessions = new Map<string, Session>();
   #commandsOfEnded = 0;
   #shellCount = 0;
@@ -25,17 +27,19 @@ export class SessionRegistry {
     readonly options: CoreOptions,
     readonly log: Log,
   ) {
+    this.terminals = new Terminals({
+      options,
+      custody: this.custody,
+      log,
+      refuseNew: () => this.#refuseNew(),
+      isTaken: (id) => this.#sessions.has(id),
+    });
     this.#cleanup = setInterval(() => this.#housekeeping(), cleanupIntervalMs);
   }
 
   async create(params: CreateParams): Promise<CreateResult> {
-    const { maxSessions } = this.options;
-    if (this.#isClosed) throw new TrlError("RUNTIME_UNAVAILABLE", "the daemon is shutting down");
-    if (this.#sessions.size >= maxSessions) {
-      throw new TrlError("MAX_SESSIONS_REACHED", `there are ${maxSessions} sessions, which is the limit`);
-    }
-    refuseUnderPressure(this.options, this.log);
-    const id = newId("s", (taken) => this.#sessions.has(taken));
+    this.#refuseNew();
+    const id = newId("s", (taken) => this.#sessions.has(taken) || this.terminals.has(taken));
     const session = createSession(id, params, {
       options: this.options,
       commands: this.commands,
@@ -58,15 +62,22 @@ export class SessionRegistry {
 
   get(id: string): Session {
     const session = this.#sessions.get(id);
-    if (!session) throw new TrlError("SESSION_NOT_FOUND", `there is no session ${id.slice(0, 64)}`);
-    return session;
+    if (session) return session;
+    if (!this.terminals.has(id))
+      throw new TrlError("SESSION_NOT_FOUND", `there is no session ${id.slice(0, 128)}`);
+    throw new TrlError(
+      "INVALID_PARAMS",
+      `session_id: ${id} is a terminal, for which there are the pty methods`,
+    );
   }
 
   list(): Session[] {
     return [...this.#sessions.values()];
   }
 
+  /** A terminal's program runs all the time, and is not asked whether it is busy. */
   async destroy(id: string, force: boolean): Promise<void> {
+    if (this.terminals.has(id)) return this.terminals.get(id).close();
     const session = this.get(id);
     if (session.isRunning && !force) {
       throw new TrlError("SESSION_BUSY", `session ${id} is running a command; "force" ends it`);
@@ -79,12 +90,24 @@ export class SessionRegistry {
     this.#isClosed = true;
     clearInterval(this.#cleanup);
     const survivors = terminate(this.custody, "everything", { graceMs });
-    await Promise.all(this.list().map((session) => session.destroyAlongside(survivors)));
+    await Promise.all([
+      ...this.list().map((session) => session.destroyAlongside(survivors)),
+      this.terminals.closeAlongside(survivors),
+    ]);
     for (const { pid } of await survivors) this.log.error("a process could not be killed", { pid });
   }
 
   get totalCommandsRun(): number {
     return this.list().reduce((sum, session) => sum + session.commandCount, this.#commandsOfEnded);
+  }
+
+  #refuseNew(): void {
+    const { maxSessions } = this.options;
+    if (this.#isClosed) throw new TrlError("RUNTIME_UNAVAILABLE", "the daemon is shutting down");
+    if (this.#sessions.size + this.terminals.live.length >= maxSessions) {
+      throw new TrlError("MAX_SESSIONS_REACHED", `there are ${maxSessions} sessions, which is the limit`);
+    }
+    refuseUnderPressure(this.options, this.log);
   }
 
   async #end(session: Session, graceMs: number, why: string): Promise<void> {
@@ -97,6 +120,7 @@ export class SessionRegistry {
   #housekeeping(): void {
     this.custody.tend();
     this.commands.forgetOld();
+    this.terminals.tend();
     const { sessionTtlS } = this.options;
     for (const session of this.list()) {
       const ageS = (Date.now() - session.createdAt.getTime()) / 1000;

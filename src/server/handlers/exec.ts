@@ -6,6 +6,7 @@ import { inputPendingMaxBytes } from "../../core/limits.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { Params, Result } from "../../protocol/methods.ts";
 import { Attachment } from "../attachment.ts";
+import { decodeData } from "../decode-data.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
 type ExecHandlers = Pick<
@@ -86,9 +87,7 @@ function write({ input }: Command, params: Params<"exec.write">): Result<"exec.w
   const { stream_id, data = "", encoding = "utf8", eof = false } = params;
   if (!input?.isOpen)
     throw new TrlError("INVALID_PARAMS", `stream_id: the input of ${stream_id} is not open`);
-  if (encoding === "base64" && !isBase64.test(data))
-    throw new TrlError("INVALID_PARAMS", "data: expected base64");
-  const bytes = Buffer.from(data, encoding);
+  const bytes = decodeData(data, encoding);
   if (input.pendingBytes + bytes.length > inputPendingMaxBytes) {
     const pending = `${input.pendingBytes} bytes wait to be read, at most ${inputPendingMaxBytes} may`;
     throw new TrlError("REQUEST_TOO_LARGE", `the command does not read its input: ${pending}`);
@@ -97,8 +96,6 @@ function write({ input }: Command, params: Params<"exec.write">): Result<"exec.w
   if (eof) input.end();
   return { stream_id, bytes: bytes.length, pending_bytes: input.pendingBytes };
 }
-
-const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
 function findRunning(
   registry: HandlerContext["registry"],

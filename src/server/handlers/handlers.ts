@@ -4,6 +4,7 @@ import type { MethodName, Params, Result } from "../../protocol/methods.ts";
 import type { ServerCounters } from "../counters.ts";
 import type { Client } from "../lane.ts";
 import { execHandlers } from "./exec.ts";
+import { ptyHandlers } from "./pty.ts";
 import { sessionHandlers } from "./session.ts";
 import { systemHandlers } from "./system.ts";
 
@@ -21,5 +22,10 @@ export interface HandlerContext {
 }
 
 export function createHandlers(context: HandlerContext): Handlers {
-  return { ...systemHandlers(context), ...sessionHandlers(context), ...execHandlers(context) };
+  return {
+    ...systemHandlers(context),
+    ...sessionHandlers(context),
+    ...execHandlers(context),
+    ...ptyHandlers(context),
+  };
 }

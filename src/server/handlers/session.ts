@@ -1,3 +1,4 @@
+import { sessionInfo, sessionSummary } from "../../core/pty/summary.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
 type SessionHandlers = Pick<Handlers, "session.create" | "session.list" | "session.info" | "session.destroy">;
@@ -6,9 +7,19 @@ export function sessionHandlers({ registry }: HandlerContext): SessionHandlers {
   return {
     "session.create": (params) => registry.create(params),
 
-    "session.list": () => ({ sessions: registry.list().map((session) => session.summary()) }),
+    "session.list": () => ({
+      sessions: [
+        ...registry.list().map((session) => session.summary()),
+        ...registry.terminals.live.map(sessionSummary),
+      ],
+    }),
 
-    "session.info": ({ session_id }) => registry.get(session_id).info(),
+    "session.info": ({ session_id }) => {
+      const { terminals } = registry;
+      return terminals.has(session_id)
+        ? sessionInfo(terminals.get(session_id))
+        : registry.get(session_id).info();
+    },
 
     "session.destroy": async ({ session_id, force = false }) => {
       await registry.destroy(session_id, force);

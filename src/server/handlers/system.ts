@@ -1,4 +1,6 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
+import { scrollbackLines, terminalRingBytes } from "../../core/limits.ts";
+import { autoDriver, drivers } from "../../core/pty/create-terminal.ts";
 import { openDescriptors, residentBytes } from "../../core/resources.ts";
 import { errorCodes } from "../../protocol/errors.ts";
 import { EnvOverrides, envOverridesJsonSchema, PlainObject } from "../../protocol/fields.ts";
@@ -16,12 +18,14 @@ export function systemHandlers(context: HandlerContext): SystemHandlers {
     "system.ping": () => ({ uptime_s: uptimeS(), version }),
 
     "system.stats": () => ({
-      active_sessions: registry.list().length,
+      active_sessions: registry.list().length + registry.terminals.live.length,
       total_commands_run: registry.totalCommandsRun,
       uptime_s: uptimeS(),
       memory_rss_bytes: residentBytes(),
       open_fds: openDescriptors(),
       running_commands: registry.list().filter((session) => session.isRunning).length,
+      pty_sessions: registry.terminals.live.length,
+      subscribers: registry.terminals.live.reduce((sum, terminal) => sum + terminal.displayCount, 0),
       leftover_processes: registry.custody.adoptedCount,
       connections: counters.connections,
       connections_total: counters.connectionsTotal,
@@ -47,6 +51,16 @@ function describe({ registry, version, maxLineBytes }: HandlerContext): Describe
       stateful_shells: ["bash", "zsh", "sh", "dash", "ash"],
       adopts_orphans: custody.adoptsOrphans,
       inherit_env: ["all", "safe", "none"],
+      dialects: ["methods", "frontend"],
+      pty: {
+        default_driver: options.ptyDriver === "auto" ? autoDriver : options.ptyDriver,
+        drivers: Object.fromEntries(
+          Object.values(drivers).map(({ name, capabilities }) => [name, capabilities]),
+        ),
+        term: "xterm-256color",
+        ring_bytes: terminalRingBytes,
+        scrollback_lines: scrollbackLines,
+      },
     },
     limits: {
       max_sessions: options.maxSessions,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { errorReply, okReply, parseRequest } from "../../../src/protocol/envelope.ts";
+import { errorReply, okReply, parseMessage, requestOf } from "../../../src/protocol/envelope.ts";
 import { TrlError } from "../../../src/protocol/errors.ts";
 
-const parse = (line: string | Uint8Array) => parseRequest(Buffer.from(line));
+const parse = (line: string | Uint8Array) => requestOf(parseMessage(Buffer.from(line)));
 
 /** The id as it stands in the reply's own text. */
 function echoedId(idText: string, rest = ""): string {

@@ -1,0 +1,27 @@
+// How this program starts itself as a daemon, and waits for it.
+import type { TrlClient } from "../client/client.ts";
+import { tryConnect } from "./connection.ts";
+import { CliError, unavailableExitCode } from "./errors.ts";
+
+const startPatienceMs = 5000;
+
+/** The compiled executable is the program; from source, Bun runs the entry file. */
+export function ownProgram(): string[] {
+  const isCompiled = Bun.main.startsWith("/$bunfs/");
+  return isCompiled ? [process.execPath] : [process.execPath, Bun.main];
+}
+
+/** Somebody else's daemon will do as well: of several that start at once, one lives. */
+export async function untilListening(child: Bun.Subprocess, socketPath: string): Promise<TrlClient> {
+  const deadline = performance.now() + startPatienceMs;
+  for (let isLast = false; !isLast; await Bun.sleep(2)) {
+    isLast = performance.now() > deadline || child.exitCode !== null;
+    const client = await tryConnect(socketPath);
+    if (client) return client;
+  }
+  throw new CliError(
+    "a daemon could not be started",
+    unavailableExitCode,
+    `see why with: trl serve --verbose --socket-path ${socketPath}`,
+  );
+}

@@ -1,0 +1,123 @@
+// A user at a terminal of the daemon: keys go one way, output the other, until the user leaves or the program ends.
+import { constants } from "node:os";
+import type { TerminalFrame, TrlClient } from "../../client/client.ts";
+import { TrlError } from "../../protocol/errors.ts";
+import { CliError } from "../errors.ts";
+import { OutputPasser } from "../output-passer.ts";
+import type { DetachKey } from "./detach-key.ts";
+import { say, UserTerminal, userSize } from "./user-terminal.ts";
+
+export interface Target {
+  id: string;
+  /** As the user calls it. */
+  label: string;
+}
+
+type Ending =
+  | { kind: "detached" }
+  | { kind: "signal"; signal: (typeof signals)[number] }
+  | { kind: "exited"; exitCode: number; signal: string | null }
+  | { kind: "failed"; error: Error };
+
+const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+
+/** For what is on its way when the user leaves. */
+const farewellMs = 500;
+const bell = Buffer.from("\x07");
+
+/** Gives the exit code; the user's terminal is as it was. */
+export async function attach(client: TrlClient, target: Target, key: DetachKey): Promise<number> {
+  const ending = await new Attachment(client, target.id, key).ended();
+  return conclude(ending, target.label);
+}
+
+export function conclude(ending: Ending, label: string): number {
+  if (ending.kind === "failed") throw ending.error;
+  if (ending.kind === "exited") {
+    const { signal, exitCode } = ending;
+    say(2, `[${label} ended ${signal ? `by ${signal}` : `with exit code ${exitCode}`}]\n`);
+    return exitCode;
+  }
+  say(2, `[detached from ${label}; come back with: trl attach ${label}]\n`);
+  return ending.kind === "signal" ? 128 + constants.signals[ending.signal] : 0;
+}
+
+class Attachment {
+  readonly #passer: OutputPasser;
+  readonly #ending = Promise.withResolvers<Ending>();
+  #lastWrite: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    readonly client: TrlClient,
+    readonly id: string,
+    readonly key: DetachKey,
+  ) {
+    this.#passer = new OutputPasser(client, () => this.#end({ kind: "signal", signal: "SIGHUP" }));
+  }
+
+  async ended(): Promise<Ending> {
+    using stack = new DisposableStack();
+    for (const signal of signals) {
+      const hear = () => this.#end({ kind: "signal", signal });
+      process.on(signal, hear);
+      stack.defer(() => process.off(signal, hear));
+    }
+    const user = stack.use(new UserTerminal());
+    const resize = () => void this.#resize();
+    process.on("SIGWINCH", resize);
+    stack.defer(() => process.off("SIGWINCH", resize));
+    this.client.onClose = () => this.#end({ kind: "failed", error: lostDaemon() });
+    resize(); // before the screen is drawn
+    this.client
+      .subscribe({ session_id: this.id, replay: "screen" }, (frame) => this.#take(frame, user))
+      .catch((error: Error) => this.#end({ kind: "failed", error }));
+    process.stdin.on("data", (typed: Buffer) => this.#type(typed));
+    process.stdin.on("end", () => this.#end({ kind: "signal", signal: "SIGHUP" }));
+    const ending = await this.#ending.promise;
+    process.stdin.pause();
+    await Promise.race([Promise.all([this.#passer.discard(), this.#lastWrite]), Bun.sleep(farewellMs)]);
+    return ending;
+  }
+
+  #end(ending: Ending): void {
+    this.#ending.resolve(ending);
+  }
+
+  /** Of a terminal that has just ended nobody wants to know. */
+  async #resize(): Promise<void> {
+    const size = userSize();
+    if (size) await this.client.call("pty.resize", { session_id: this.id, ...size }).catch(() => {});
+  }
+
+  #take(frame: TerminalFrame, { screen }: UserTerminal): void {
+    if (frame.type === "output") {
+      const bytes = Buffer.from(frame.data, "base64");
+      screen.take(bytes);
+      this.#passer.pass(1, bytes);
+    } else if (frame.type === "exit") {
+      const { exit_code: exitCode, signal } = frame;
+      this.client.onClose = undefined; // it has told all there is
+      void this.#passer.done().then(() => this.#end({ kind: "exited", exitCode, signal }));
+    }
+  }
+
+  #type(typed: Buffer): void {
+    const at = this.key(typed);
+    const keys = at === -1 ? typed : typed.subarray(0, at);
+    if (keys.length > 0) this.#lastWrite = this.#write(keys);
+    if (at !== -1) this.#end({ kind: "detached" });
+  }
+
+  async #write(keys: Buffer): Promise<void> {
+    try {
+      const data = keys.toString("base64");
+      await this.client.call("pty.write", { session_id: this.id, data, encoding: "base64" });
+    } catch (error) {
+      // A program that does not read: what it would not take is gone, and the user hears it.
+      if (error instanceof TrlError && error.code === "REQUEST_TOO_LARGE") this.#passer.pass(1, bell);
+    }
+  }
+}
+
+const lostDaemon = () =>
+  new CliError("the connection to the daemon is lost", 1, "see whether it is alive with: trl ping");

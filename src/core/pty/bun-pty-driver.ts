@@ -1,0 +1,69 @@
+// Terminals by the bun-pty library. It decodes output to text, so that bytes that are none are lost; it takes a death
+// by signal for an exit with 1; and it gives the program the daemon's environment with ours on top, so that what is
+// not ours is taken out again by env(1). Its own `kill` invents an exit code and is called for its cleanup only.
+import type { IPty } from "bun-pty";
+import type { PtyDriver, PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
+import { unreadInput } from "./flow.ts";
+
+/** The library is loaded when it is first wanted: its shared object takes time. */
+const library = (): typeof import("bun-pty") => require("bun-pty");
+
+export const bunPtyDriver: PtyDriver = {
+  name: "bun-pty",
+  capabilities: { raw_bytes: false, exit_signal: false },
+  spawn: (spec) => new BunPty(spec),
+};
+
+class BunPty implements PtyProcess {
+  readonly exited: Promise<void>;
+  readonly ended: Promise<PtyExit>;
+  readonly #pty: IPty;
+  #writtenBytes = 0;
+  readonly #decoder = new TextDecoder();
+
+  constructor(spec: PtySpec) {
+    const { env, workingDir, cols, rows, onOutput } = spec;
+    const [file, ...args] = withoutInherited(spec);
+    const { resolve, promise } = Promise.withResolvers<PtyExit>();
+    this.#pty = library().spawn(file, args, {
+      name: env["TERM"] ?? "dumb",
+      cols,
+      rows,
+      cwd: workingDir,
+      env,
+    });
+    this.#pty.onData((text) => onOutput(Buffer.from(text)));
+    this.#pty.onExit(({ exitCode }) => resolve({ exitCode, signal: null }));
+    this.ended = promise.then((exit) => {
+      this.#pty.kill();
+      return exit;
+    });
+    this.exited = this.ended.then(() => {});
+  }
+
+  get pid(): number {
+    return this.#pty.pid;
+  }
+
+  /** The library does not tell; as long as the program has something left to read, nothing counts as taken. */
+  get pendingBytes(): number {
+    if (this.#writtenBytes > 0 && unreadInput(this.pid) === 0) this.#writtenBytes = 0;
+    return this.#writtenBytes;
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#writtenBytes += bytes.length;
+    this.#pty.write(this.#decoder.decode(bytes, { stream: true }));
+  }
+
+  resize({ cols, rows }: TerminalSize): void {
+    this.#pty.resize(cols, rows);
+  }
+}
+
+function withoutInherited({ argv, env, daemonVariables }: PtySpec): PtySpec["argv"] {
+  const given = new Set([...daemonVariables, "SHELL"]); // the library adds that one by itself
+  const foreign = [...given].filter((name) => !Object.hasOwn(env, name));
+  if (foreign.length === 0) return argv;
+  return ["/usr/bin/env", ...foreign.flatMap((name) => ["-u", name]), ...argv];
+}

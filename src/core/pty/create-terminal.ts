@@ -1,0 +1,80 @@
+// From the parameters of pty.create to a terminal with a running program.
+import { statSync } from "node:fs";
+import { TrlError } from "../../protocol/errors.ts";
+import type { CreateParams, DriverName } from "../../protocol/pty.ts";
+import { requireDirectory } from "../exec/directories.ts";
+import { type Env, inheritedEnv, overlayEnv } from "../exec/environment.ts";
+import type { CoreOptions } from "../options.ts";
+import { type Custody, tagNames } from "../process/custody.ts";
+import { defaultWorkingDir, requireHostRuntime, resolveShell } from "../session/placement.ts";
+import { bunPtyDriver } from "./bun-pty-driver.ts";
+import type { PtyDriver } from "./driver.ts";
+import { nativeDriver } from "./native-driver.ts";
+import { Terminal } from "./terminal.ts";
+
+export const drivers: Record<DriverName, PtyDriver> = { native: nativeDriver, "bun-pty": bunPtyDriver };
+
+/** Measured side by side (bench/), the built-in one is better in every respect. */
+export const autoDriver: DriverName = "native";
+
+const defaultSize = { cols: 80, rows: 24 };
+
+/** What another terminal has left in the daemon's environment does not hold in this one. */
+const ofAnotherTerminal =
+  "LINES COLUMNS TMUX TMUX_PANE STY WINDOW WINDOWID VTE_VERSION TERM_PROGRAM TERM_PROGRAM_VERSION TERM_SESSION_ID".split(
+    " ",
+  );
+
+export function createTerminal(
+  id: string,
+  params: CreateParams,
+  { options, custody }: { options: CoreOptions; custody: Custody },
+): Terminal {
+  requireHostRuntime(params.runtime);
+  const shell = resolveShell(params.shell ?? options.defaultShell, options.env);
+  const env = terminalEnv(id, params, options);
+  const workingDir = requireDirectory(params.working_dir ?? defaultWorkingDir, undefined);
+  const { cols = defaultSize.cols, rows = defaultSize.rows } = params;
+  const name = params.driver === undefined || params.driver === "auto" ? options.ptyDriver : params.driver;
+  return new Terminal({
+    id,
+    name: params.name ?? null,
+    shell,
+    command: params.command === undefined ? null : [params.command, ...(params.args ?? [])].join(" "),
+    driver: drivers[name === "auto" ? autoDriver : name],
+    pty: {
+      argv: argvOf(params, shell, env, workingDir),
+      env,
+      daemonVariables: Object.keys(options.env),
+      workingDir,
+      cols,
+      rows,
+    },
+    custody,
+  });
+}
+
+function terminalEnv(id: string, params: CreateParams, options: CoreOptions): Env {
+  const inherited = inheritedEnv(options.env, params.inherit_env ?? "all");
+  for (const name of ofAnotherTerminal) delete inherited[name];
+  const own = { ...inherited, TERM: "xterm-256color", COLORTERM: "truecolor", TERM_PROGRAM: "trl" };
+  const tags = { [tagNames.session]: id, [tagNames.daemon]: options.daemonTag };
+  return { ...overlayEnv(own, params.env ?? {}), ...tags };
+}
+
+/** With arguments the command is a program, without it is a line for the shell; neither is the shell itself. */
+function argvOf(
+  { command, args }: CreateParams,
+  shell: string,
+  env: Env,
+  cwd: string,
+): [string, ...string[]] {
+  if (command === undefined) {
+    if (args) throw new TrlError("INVALID_PARAMS", "command: expected the program that the args are for");
+    return [shell];
+  }
+  if (!args) return [shell, "-c", command];
+  const program = Bun.which(command, { PATH: env["PATH"] ?? "/usr/bin:/bin", cwd });
+  if (program && statSync(program, { throwIfNoEntry: false })?.isFile()) return [program, ...args];
+  throw new TrlError("SPAWN_FAILED", `there is no program ${command.slice(0, 200)} that can be started`);
+}

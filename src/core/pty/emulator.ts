@@ -1,0 +1,245 @@
+// The terminal emulator of the field, headless, and what its serializer leaves out. A few of its inner parts are
+// touched here and nowhere else; its version is pinned, and a property test holds the result.
+import type { SerializeAddon } from "@xterm/addon-serialize";
+import type { IBufferLine, Terminal } from "@xterm/headless";
+import { scrollbackLines } from "../limits.ts";
+import type { TerminalSize } from "./driver.ts";
+import { type Attributes, paintDifference, sgrOf } from "./row-painter.ts";
+
+/** Loaded when the first screen is wanted: most of a day's terminals are never looked at. */
+const xterm = (): typeof import("@xterm/headless") => require("@xterm/headless");
+const serializer = (): typeof import("@xterm/addon-serialize") => require("@xterm/addon-serialize");
+
+interface Inner {
+  buffer: { scrollTop: number; scrollBottom: number };
+  coreService: {
+    isCursorHidden: boolean;
+    decPrivateModes: { cursorStyle?: "block" | "underline" | "bar"; cursorBlink?: boolean };
+  };
+  coreMouseService: { activeEncoding: string };
+  _inputHandler: {
+    /** At once, where the emulator's own `write` takes a timer's time. */
+    parse(data: Uint8Array | string): void;
+    _parser: { currentState: number; reset(): void };
+    _curAttrData: Attributes;
+  };
+}
+
+const mouseEncodings: Record<string, string> = { SGR: "\x1b[?1006h", SGR_PIXELS: "\x1b[?1016h" };
+const mouseModes = {
+  none: "",
+  x10: "\x1b[?9h",
+  vt200: "\x1b[?1000h",
+  drag: "\x1b[?1002h",
+  any: "\x1b[?1003h",
+};
+const cursorStyles = { block: 1, underline: 3, bar: 5 };
+
+/** Brings any terminal, whatever it showed before, to where a redraw can begin. Its own history is left alone. */
+export const resetSequence =
+  "\x1b[?1049l\x1b[!p\x1b[?9;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026;45;66;6;1l" +
+  "\x1b[4l\x1b[?7h\x1b[?25h\x1b[0 q\x1b[r\x1b(B\x0f\x1b[0m\x1b[H\x1b[2J";
+
+export class Emulator {
+  readonly #terminal: Terminal;
+  readonly #inner: Inner;
+  readonly #serializer: SerializeAddon;
+  #title = "";
+  #linesScrolled = 0;
+
+  constructor(size: TerminalSize, onReply: (text: string) => void) {
+    this.#terminal = new (xterm().Terminal)({
+      ...size,
+      scrollback: scrollbackLines,
+      allowProposedApi: true,
+      logLevel: "off",
+    });
+    this.#inner = innerOf(this.#terminal);
+    this.#serializer = new (serializer().SerializeAddon)();
+    this.#terminal.loadAddon(this.#serializer as never);
+    this.#terminal.onData(onReply);
+    this.#terminal.onScroll(() => {
+      this.#linesScrolled++;
+    });
+    this.#terminal.onTitleChange((title) => {
+      this.#title = title;
+    });
+  }
+
+  get size(): TerminalSize {
+    return { cols: this.#terminal.cols, rows: this.#terminal.rows };
+  }
+
+  get title(): string {
+    return this.#title;
+  }
+
+  /** Since the beginning, also where they are not kept any more. */
+  get linesScrolled(): number {
+    return this.#linesScrolled;
+  }
+
+  get isAlternate(): boolean {
+    return this.#terminal.buffer.active.type === "alternate";
+  }
+
+  get cursor(): { row: number; col: number; visible: boolean } {
+    const { cursorX, cursorY } = this.#terminal.buffer.active;
+    const col = Math.min(cursorX, this.#terminal.cols - 1);
+    return { row: cursorY, col, visible: !this.#inner.coreService.isCursorHidden };
+  }
+
+  write(data: Uint8Array | string): void {
+    parse(this.#inner, data);
+  }
+
+  resize({ cols, rows }: TerminalSize): void {
+    this.#terminal.resize(cols, rows);
+  }
+
+  /** Whether text that only scrolls would push out everything that is there, and nothing is half read. */
+  get scrollsPlainly(): boolean {
+    const { buffer, _inputHandler } = this.#inner;
+    const { wraparoundMode, insertMode, originMode } = this.#terminal.modes;
+    const isWhole = buffer.scrollTop === 0 && buffer.scrollBottom === this.#terminal.rows - 1;
+    return (
+      isWhole && wraparoundMode && !insertMode && !originMode && _inputHandler._parser.currentState === 0
+    );
+  }
+
+  /** Lines of the screen, with so many of those above it. */
+  lines(scrollback: number): string[] {
+    const { active } = this.#terminal.buffer;
+    const first = Math.max(0, active.baseY - scrollback);
+    const count = active.baseY + this.#terminal.rows - first;
+    return Array.from({ length: count }, (_, at) => textOf(active.getLine(first + at)));
+  }
+
+  /** What can be matched: long lines in one piece, although the screen breaks them. */
+  logicalText(scrollback: number): string {
+    const { active } = this.#terminal.buffer;
+    let first = Math.max(0, active.baseY - scrollback);
+    while (first > 0 && active.getLine(first)?.isWrapped) first--;
+    let text = "";
+    for (let at = first; at < active.baseY + this.#terminal.rows; at++) {
+      const isContinued = active.getLine(at + 1)?.isWrapped === true;
+      text += active.getLine(at)?.translateToString(!isContinued) ?? "";
+      if (!isContinued) text += "\n";
+    }
+    return text;
+  }
+
+  /** Written to any terminal of this size, it shows the same and behaves the same. */
+  redraw(scrollback: number): string {
+    const { coreMouseService, coreService } = this.#inner;
+    const { cursorStyle, cursorBlink } = coreService.decPrivateModes;
+    const style = cursorStyle ? `\x1b[${cursorStyles[cursorStyle] + (cursorBlink ? 0 : 1)} q` : "";
+    const title = this.#title ? `\x1b]2;${this.#title}\x07` : "";
+    const screen = resetSequence + title + this.#buffers(scrollback);
+    return (
+      screen +
+      this.#corrections(screen) +
+      this.#restoreCursor() +
+      this.#restoreModes() +
+      (mouseEncodings[coreMouseService.activeEncoding] ?? "") +
+      style +
+      (coreService.isCursorHidden ? "\x1b[?25l" : "")
+    );
+  }
+
+  dispose(): void {
+    this.#terminal.dispose();
+  }
+
+  /** The serializer enters the alternate screen with the pen still coloured, which would fill it with that colour. */
+  #buffers(scrollback: number): string {
+    const all = this.#serializer.serialize({ scrollback, excludeModes: true });
+    if (!this.isAlternate) return all;
+    const normal = this.#serializer.serialize({ scrollback, excludeModes: true, excludeAltBuffer: true });
+    return `${normal}\x1b[0m${all.slice(normal.length)}`;
+  }
+
+  /** What the serializer gets wrong, found by reading what it wrote. */
+  #corrections(screen: string): string {
+    const read = new (xterm().Terminal)({
+      ...this.size,
+      scrollback: 0,
+      allowProposedApi: true,
+      logLevel: "off",
+    });
+    parse(innerOf(read), screen);
+    const corrections = paintDifference(
+      this.#terminal.buffer.active,
+      read.buffer.active,
+      this.#terminal.rows,
+    );
+    read.dispose();
+    return corrections;
+  }
+
+  /** With the region and origin mode, which move it, and the pen. */
+  #restoreCursor(): string {
+    const { scrollTop, scrollBottom } = this.#inner.buffer;
+    const { originMode } = this.#terminal.modes;
+    const { cursorX, cursorY, baseY } = this.#terminal.buffer.active;
+    const hasRegion = scrollTop !== 0 || scrollBottom !== this.#terminal.rows - 1;
+    const region = hasRegion ? `\x1b[${scrollTop + 1};${scrollBottom + 1}r` : "";
+    const row = (originMode ? cursorY - scrollTop : cursorY) + 1;
+    const place = (column: number) => `${region}${originMode ? "\x1b[?6h" : ""}\x1b[${row};${column + 1}H`;
+    const pen = sgrOf(this.#inner._inputHandler._curAttrData);
+    if (cursorX < this.#terminal.cols) return place(cursorX) + pen;
+    // Behind the last column, where the next character begins a new row: that comes of writing the last one again.
+    const line = this.#terminal.buffer.active.getLine(baseY + cursorY)!;
+    const last = line.getCell(cursorX - 1)!;
+    const start = last.getWidth() === 0 ? cursorX - 2 : cursorX - 1;
+    const cell = line.getCell(start)!;
+    return place(start) + sgrOf(cell) + (cell.getChars() || " ") + pen;
+  }
+
+  #restoreModes(): string {
+    const { modes } = this.#terminal;
+    const switches = [
+      modes.applicationCursorKeysMode && "\x1b[?1h",
+      modes.applicationKeypadMode && "\x1b=",
+      modes.bracketedPasteMode && "\x1b[?2004h",
+      modes.insertMode && "\x1b[4h",
+      modes.reverseWraparoundMode && "\x1b[?45h",
+      modes.sendFocusMode && "\x1b[?1004h",
+      !modes.wraparoundMode && "\x1b[?7l",
+      mouseModes[modes.mouseTrackingMode],
+    ];
+    return switches.filter(Boolean).join("");
+  }
+}
+
+/** The first emulator takes some 50 ms to load and to get going: better in small steps, before somebody waits for it. */
+export async function warmUpEmulator(): Promise<void> {
+  xterm();
+  await Bun.sleep(warmUpPauseMs);
+  serializer();
+  const emulator = new Emulator({ cols: 80, rows: 24 }, () => {});
+  for (let line = 0; line < 600; line++) {
+    if (line % 20 === 0) await Bun.sleep(warmUpPauseMs);
+    emulator.write(`\x1b[3${line % 8}mline\x1b[0m ${line} of some text that is not very long\r\n`);
+    if (line % 100 === 0) emulator.redraw(0);
+  }
+  emulator.dispose();
+}
+
+const warmUpPauseMs = 2;
+
+const innerOf = (terminal: Terminal): Inner => (terminal as unknown as { _core: Inner })._core;
+
+/**
+ * A program may write what the emulator throws on (`CSI 1 J` in the last corner is one such thing). It costs that
+ * sequence and what came with it, no more.
+ */
+function parse({ _inputHandler }: Inner, data: Uint8Array | string): void {
+  try {
+    _inputHandler.parse(data);
+  } catch {
+    _inputHandler._parser.reset();
+  }
+}
+
+const textOf = (line: IBufferLine | undefined): string => line?.translateToString(true) ?? "";

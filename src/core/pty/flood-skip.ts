@@ -1,0 +1,60 @@
+// A flood of plain text scrolls everything out of sight, the history included: only its end makes a difference to the
+// screen, and reading the rest would cost as much as all else together. What is left out is exactly what cannot show.
+import { scrollbackLines } from "../limits.ts";
+import type { OutputRing } from "./output-ring.ts";
+
+const newline = 0x0a;
+const ESC = 0x1b;
+
+/** 1 where a byte may be more than text, a line end or a tab: controls, and the beginning of a C1 control (c2 80..9f). */
+const suspicious = Uint8Array.from({ length: 256 }, (_, byte) =>
+  (byte < 0x20 && byte !== 0x09 && byte !== newline && byte !== 0x0d) || byte === 0x7f || byte === 0xc2
+    ? 1
+    : 0,
+);
+/** Only colours and characters are left of what was suspicious. */
+const harmless = /^(?:\x1b\[[\d;:]*m|\xc2[\xa0-\xbf])/;
+const harmlessBytesMax = 64;
+const colour = /\x1b\[[\d;:]*m/g;
+
+/** Whether a piece of output has no effect that lasts: text, line ends, tabs and colours. In doubt it has. */
+export function isPlain(chunk: Uint8Array): boolean {
+  const { length } = chunk;
+  for (let at = 0; at < length; at++) {
+    if (suspicious[chunk[at]!] === 0) continue;
+    const found = harmless.exec(latin1(chunk.subarray(at, at + harmlessBytesMax)));
+    if (!found) return false;
+    at += found[0].length - 1;
+  }
+  return true;
+}
+
+const latin1 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+
+export interface Skip {
+  /** Up to there nothing has an effect but the colours. */
+  to: number;
+  /** To be written in its stead. */
+  colours: string;
+}
+
+/** For plain output that begins at the beginning of a line. Undefined where nothing can be skipped. */
+export function skipFlood(ring: OutputRing, from: number, rows: number): Skip | undefined {
+  const bytes = Buffer.from(ring.copy(from).buffer);
+  let cut = bytes.length;
+  for (let lines = scrollbackLines + rows + 1; lines > 0; lines--) {
+    cut = bytes.lastIndexOf(newline, cut - 1);
+    if (cut <= 0) return undefined;
+  }
+  // The line ends must bring the cursor back to the first column.
+  if (bytes[cut - 1] !== 0x0d) return undefined;
+  return { to: from + cut + 1, colours: coloursOf(bytes.subarray(0, cut + 1)) };
+}
+
+/** All since the last reset; what came before it has no effect any more. */
+function coloursOf(skipped: Buffer): string {
+  if (!skipped.includes(ESC)) return "";
+  const reset = Math.max(0, skipped.lastIndexOf("\x1b[0m"), skipped.lastIndexOf("\x1b[m"));
+  return (latin1(skipped.subarray(reset)).match(colour) ?? []).join("");
+}

@@ -1,0 +1,74 @@
+// The terminal of a process on Linux: found by its number in /proc, opened beside the program without becoming ours.
+import { closeSync, constants, openSync, readFileSync } from "node:fs";
+import { duplicate, ioctl, ioctlNumber } from "../process/libc.ts";
+import type { OutputValve } from "./flow.ts";
+
+const TCXONC = 0x540a;
+const TCOOFF = 0;
+const TCOON = 1;
+const FIONREAD = 0x541b;
+const TIOCGPTN = 0x80045430;
+
+export function valveOf(pid: number): OutputValve | undefined {
+  const fd = openTerminalOf(pid);
+  if (fd === undefined) return undefined;
+  return {
+    close: () => void ioctl(fd, TCXONC, TCOOFF),
+    open: () => void ioctl(fd, TCXONC, TCOON),
+    dispose() {
+      ioctl(fd, TCXONC, TCOON);
+      closeSync(fd);
+    },
+  };
+}
+
+export function unreadInput(pid: number): number {
+  const fd = openTerminalOf(pid);
+  if (fd === undefined) return 0;
+  const count = ioctlNumber(fd, FIONREAD);
+  closeSync(fd);
+  return count ?? 0;
+}
+
+/**
+ * A descriptor of our own for the other side of the process's terminal, which somebody in this process holds: what
+ * was just opened has the highest numbers, as a rule.
+ */
+export function duplicateMaster(pid: number): number | undefined {
+  const number = terminalNumberOf(pid);
+  if (number === undefined) return undefined;
+  const next = openSync("/dev/null", constants.O_RDONLY);
+  closeSync(next);
+  const from = next + recentDescriptors;
+  for (let fd = from; fd > 2; fd--) if (ioctlNumber(fd, TIOCGPTN) === number) return duplicate(fd);
+  return undefined;
+}
+
+const recentDescriptors = 8;
+
+function openTerminalOf(pid: number): number | undefined {
+  try {
+    const number = terminalNumberOf(pid);
+    if (number === undefined) return undefined;
+    return openSync(`/dev/pts/${number}`, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
+  } catch {
+    return undefined; // it has ended
+  }
+}
+
+function terminalNumberOf(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const device = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[4]);
+    const major = (device >> 8) & 0xfff;
+    const minor = (device & 0xff) | ((device >> 12) & 0xfff00);
+    if (major < firstPtsMajor || major > lastPtsMajor) return undefined;
+    return (major - firstPtsMajor) * 256 + minor;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Majors of UNIX98 pseudo-terminals (devices.txt of the kernel). */
+const firstPtsMajor = 136;
+const lastPtsMajor = 143;

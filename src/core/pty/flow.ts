@@ -1,0 +1,27 @@
+// Stops and continues a program's output at its terminal, as ^S and ^Q would, but out of the user's sight. Neither
+// driver can stop reading, and a program that prints without end would keep everybody else waiting.
+import * as linux from "./flow-linux.ts";
+
+export interface OutputValve {
+  close(): void;
+  open(): void;
+  /** Gives its descriptor back; the output flows. */
+  dispose(): void;
+}
+
+const isLinux = process.platform === "linux";
+
+/** Undefined where the system has no such thing, or the process has no terminal (any more). */
+export function valveOf(pid: number): OutputValve | undefined {
+  return isLinux ? linux.valveOf(pid) : undefined;
+}
+
+/** For writing to the terminal at once; to be closed by the caller. Undefined where it cannot be had. */
+export function duplicateMaster(pid: number): number | undefined {
+  return isLinux ? linux.duplicateMaster(pid) : undefined;
+}
+
+/** Bytes of input that the terminal holds and the program has not read; 0 where that cannot be known. */
+export function unreadInput(pid: number): number {
+  return isLinux ? linux.unreadInput(pid) : 0;
+}

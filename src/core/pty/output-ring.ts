@@ -1,0 +1,76 @@
+// A terminal's output, the last of it, addressed by absolute byte offsets.
+
+const firstBytes = 4096;
+
+export class OutputRing {
+  #buffer = new Uint8Array(0);
+  #end = 0;
+  /** Bytes before it are gone. */
+  #start = 0;
+
+  constructor(readonly maxBytes: number) {}
+
+  get end(): number {
+    return this.#end;
+  }
+
+  get start(): number {
+    return this.#start;
+  }
+
+  get heldBytes(): number {
+    return this.#buffer.length;
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#grow(this.#end - this.#start + chunk.length);
+    const size = this.#buffer.length;
+    const kept = chunk.subarray(Math.max(0, chunk.length - size));
+    const at = (this.#end + chunk.length - kept.length) % size;
+    const untilWrap = kept.subarray(0, size - at);
+    this.#buffer.set(untilWrap, at);
+    this.#buffer.set(kept.subarray(untilWrap.length), 0);
+    this.#end += chunk.length;
+    this.#start = Math.max(this.#start, this.#end - size);
+  }
+
+  /** From an offset that is still there: a view, valid until the next push; shorter where the memory wraps. */
+  view(offset: number, maxBytes: number): Uint8Array {
+    const size = this.#buffer.length;
+    const at = offset % size;
+    return this.#buffer.subarray(at, Math.min(at + Math.min(maxBytes, this.#end - offset), size));
+  }
+
+  copy(offset: number, end = this.#end): Uint8Array {
+    const copy = new Uint8Array(end - offset);
+    for (let at = offset; at < end; ) {
+      const piece = this.view(at, end - at);
+      copy.set(piece, at - offset);
+      at += piece.length;
+    }
+    return copy;
+  }
+
+  /** Gives back what was allocated for growth. */
+  compact(): void {
+    const held = Math.ceil((this.#end - this.#start) / firstBytes) * firstBytes;
+    if (held < this.#buffer.length * 0.9) this.#moveTo(held);
+  }
+
+  #grow(needed: number): void {
+    const size = this.#buffer.length;
+    if (needed <= size || size === this.maxBytes) return;
+    let larger = Math.max(size, firstBytes);
+    while (larger < needed) larger *= 2;
+    this.#moveTo(Math.min(larger, this.maxBytes));
+  }
+
+  /** Offsets map to places by the buffer's size, so that another one is filled anew. */
+  #moveTo(size: number): void {
+    const held = this.copy(this.#start);
+    this.#buffer = new Uint8Array(size);
+    const at = this.#start % size;
+    this.#buffer.set(held.subarray(0, size - at), at);
+    this.#buffer.set(held.subarray(size - at), 0);
+  }
+}

@@ -1,0 +1,94 @@
+// Rows and attributes as the sequences that write them. The serializer of the field keeps which lines are continued
+// in the next row, but it is not exact: it leaves out empty rows that have a background, and loses count of the cursor
+// at the right margin. What it gets wrong is painted over.
+import type { IBuffer, IBufferCell, IBufferLine } from "@xterm/headless";
+
+/** What cells and the pen have in common. */
+export type Attributes = Pick<
+  IBufferCell,
+  | "getFgColorMode"
+  | "getFgColor"
+  | "getBgColorMode"
+  | "getBgColor"
+  | "isBold"
+  | "isDim"
+  | "isItalic"
+  | "isUnderline"
+  | "isBlink"
+  | "isInverse"
+  | "isInvisible"
+  | "isStrikethrough"
+  | "isOverline"
+>;
+
+/** The emulator's modes of a colour: the 16, the 256, any. */
+const palette16 = 0x1000000;
+const palette256 = 0x2000000;
+
+export function sgrOf(attributes: Attributes): string {
+  const codes = [
+    "0",
+    attributes.isBold() && "1",
+    attributes.isDim() && "2",
+    attributes.isItalic() && "3",
+    attributes.isUnderline() && "4",
+    attributes.isBlink() && "5",
+    attributes.isInverse() && "7",
+    attributes.isInvisible() && "8",
+    attributes.isStrikethrough() && "9",
+    attributes.isOverline() && "53",
+    colourCode(attributes.getFgColorMode(), attributes.getFgColor(), 30),
+    colourCode(attributes.getBgColorMode(), attributes.getBgColor(), 40),
+  ];
+  return `\x1b[${codes.filter(Boolean).join(";")}m`;
+}
+
+function colourCode(mode: number, colour: number, base: number): string {
+  if (mode === 0) return "";
+  if (mode === palette16) return String(colour < 8 ? base + colour : base + 60 + colour - 8);
+  if (mode === palette256) return `${base + 8};5;${colour}`;
+  return `${base + 8};2;${colour >> 16};${(colour >> 8) & 255};${colour & 255}`;
+}
+
+/** Writes a row in its place, whatever was there. */
+export function paintRow(line: IBufferLine, row: number): string {
+  let painted = "";
+  let pen = "";
+  for (let column = 0; column < line.length; ) {
+    const cell = line.getCell(column)!;
+    const sgr = sgrOf(cell);
+    if (sgr !== pen) painted += sgr;
+    pen = sgr;
+    const text = cell.getChars();
+    // Each run is put in its place: a character at the margin would leave the cursor behind.
+    painted += `\x1b[${row + 1};${column + 1}H${text || emptied(sgr)}`;
+    column += Math.max(1, cell.getWidth());
+  }
+  return painted;
+}
+
+/** An erased cell has a background at most; one with more is as good as a space. */
+const emptied = (sgr: string): string => (isBackground.test(sgr) ? "\x1b[1X" : " ");
+const isBackground = /^\x1b\[0(?:;(?:4[0-7]|10[0-7]|48;[\d;]+))?m$/;
+
+/** The rows of a screen in which it differs from another one. */
+export function paintDifference(wanted: IBuffer, got: IBuffer, rows: number): string {
+  let painted = "";
+  for (let row = 0; row < rows; row++) {
+    const line = wanted.getLine(wanted.baseY + row);
+    const other = got.getLine(got.baseY + row);
+    if (line && !isSame(line, other)) painted += paintRow(line, row);
+  }
+  return painted;
+}
+
+function isSame(line: IBufferLine, other: IBufferLine | undefined): boolean {
+  if (!other) return false;
+  for (let column = 0; column < line.length; column++) {
+    const cell = line.getCell(column)!;
+    const otherCell = other.getCell(column);
+    if (!otherCell || (cell.getChars() || " ") !== (otherCell.getChars() || " ")) return false;
+    if (cell.getWidth() !== otherCell.getWidth() || sgrOf(cell) !== sgrOf(otherCell)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,56 @@
+// What is told of a terminal: as one of the terminals, and as one of the sessions.
+import type { TerminalSummary } from "../../protocol/pty.ts";
+import type { SessionInfo, SessionSummary } from "../../protocol/session.ts";
+import type { Terminal } from "./terminal.ts";
+
+export function terminalSummary(terminal: Terminal): TerminalSummary {
+  const { spec, exit, endedAt } = terminal;
+  return {
+    session_id: spec.id,
+    name: spec.name,
+    pid: terminal.pid,
+    ...terminal.size,
+    driver: spec.driver.name,
+    shell: spec.shell,
+    command: spec.command,
+    working_dir: spec.pty.workingDir,
+    state: exit ? "exited" : "running",
+    created_at: terminal.createdAt.toISOString(),
+    last_activity: terminal.lastActivity.toISOString(),
+    subscribers: terminal.displayCount,
+    offset: terminal.ring.end,
+    first_offset: terminal.ring.start,
+    exit_code: exit?.exitCode ?? null,
+    signal: exit?.signal ?? null,
+    ended_at: endedAt?.toISOString() ?? null,
+  };
+}
+
+export function sessionSummary(terminal: Terminal): SessionSummary {
+  const { session_id, name, shell, working_dir, created_at, last_activity, state } =
+    terminalSummary(terminal);
+  return {
+    session_id,
+    name,
+    kind: "pty",
+    shell,
+    state: state === "exited" ? "terminated" : "running",
+    working_dir,
+    created_at,
+    last_activity,
+    command_count: 0,
+    timeout_s: 0,
+    idle_timeout_s: 0,
+  };
+}
+
+export function sessionInfo(terminal: Terminal): SessionInfo {
+  const { custody, pty } = terminal.spec;
+  return {
+    ...sessionSummary(terminal),
+    env_keys: Object.keys(pty.env).sort(),
+    stateful: false,
+    running_command: null,
+    processes: custody.membersOf({ sessionId: terminal.id }).length,
+  };
+}

@@ -1,0 +1,115 @@
+// All terminals: those that live, and for a while those that have ended, with their code and their last screen.
+import { TrlError } from "../../protocol/errors.ts";
+import type { CreateParams } from "../../protocol/pty.ts";
+import { newId } from "../../util/ids.ts";
+import {
+  emulatorWarmUpMs,
+  exitedTerminalBytesMax,
+  exitedTerminalSeconds,
+  exitedTerminalsMax,
+} from "../limits.ts";
+import type { Log } from "../log.ts";
+import type { CoreOptions } from "../options.ts";
+import type { Custody } from "../process/custody.ts";
+import { createTerminal } from "./create-terminal.ts";
+import { warmUpEmulator } from "./emulator.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface TerminalsContext {
+  options: CoreOptions;
+  custody: Custody;
+  log: Log;
+  /** Throws where there is no room for one more. */
+  refuseNew(): void;
+  /** Terminals and sessions share their ids. */
+  isTaken(id: string): boolean;
+}
+
+export class Terminals {
+  /** Those that live, and behind them those that have ended. */
+  readonly #live = new Map<string, Terminal>();
+  readonly #exited = new Map<string, Terminal>();
+  #warmUp: Timer | undefined;
+
+  constructor(readonly context: TerminalsContext) {}
+
+  create(params: CreateParams): Terminal {
+    const { log, refuseNew, isTaken } = this.context;
+    refuseNew();
+    if (
+      params.session_id !== undefined &&
+      (this.#live.has(params.session_id) || isTaken(params.session_id))
+    ) {
+      throw new TrlError("INVALID_PARAMS", `session_id: ${params.session_id} is in use`);
+    }
+    const isKnown = (id: string) => this.#live.has(id) || this.#exited.has(id) || isTaken(id);
+    const id = params.session_id ?? newId("s", isKnown);
+    const terminal = createTerminal(id, params, this.context);
+    this.#exited.delete(id);
+    this.#live.set(id, terminal);
+    this.#warmUp ??= setTimeout(warmUpEmulator, emulatorWarmUpMs);
+    log.info("terminal created", { session: id, driver: terminal.spec.driver.name });
+    void terminal.done.then(() => this.#ended(terminal));
+    return terminal;
+  }
+
+  /** The program of that terminal has ended, and what it left running is being ended: then the id is free again. */
+  endingWith(id: string | undefined): Promise<void> | undefined {
+    const terminal = id === undefined ? undefined : this.#live.get(id);
+    return terminal?.exit && terminal.done;
+  }
+
+  has(id: string): boolean {
+    return this.#live.has(id) || this.#exited.has(id);
+  }
+
+  get(id: string): Terminal {
+    const terminal = this.#live.get(id) ?? this.#exited.get(id);
+    if (!terminal) throw new TrlError("SESSION_NOT_FOUND", `there is no terminal ${id.slice(0, 128)}`);
+    return terminal;
+  }
+
+  /** Those whose program runs. */
+  get live(): Terminal[] {
+    return [...this.#live.values()].filter(({ exit }) => !exit);
+  }
+
+  list(): Terminal[] {
+    return [...this.#live.values(), ...this.#exited.values()];
+  }
+
+  async closeAlongside(everybodysEnd: Promise<unknown>): Promise<void> {
+    clearTimeout(this.#warmUp);
+    await Promise.all([...this.#live.values()].map((terminal) => terminal.closeAlongside(everybodysEnd)));
+  }
+
+  /** To be called now and then. */
+  tend(): void {
+    const { sessionTtlS } = this.context.options;
+    const now = Date.now();
+    let hasGivenBack = false;
+    for (const terminal of this.#live.values()) {
+      hasGivenBack = terminal.tend() || hasGivenBack;
+      // Its program runs, so that it is never idle; and what is being watched is not too old.
+      const isOld = sessionTtlS > 0 && now - terminal.createdAt.getTime() >= sessionTtlS * 1000;
+      if (isOld && terminal.displayCount === 0) void terminal.close();
+    }
+    if (hasGivenBack) Bun.gc(true);
+    for (const [id, { endedAt }] of this.#exited) {
+      if (now - endedAt!.getTime() >= exitedTerminalSeconds * 1000) this.#exited.delete(id);
+    }
+  }
+
+  #ended(terminal: Terminal): void {
+    const { id, exit } = terminal;
+    this.context.log.info("terminal ended", { session: id, exitCode: exit!.exitCode });
+    if (this.#live.get(id) === terminal) this.#live.delete(id);
+    this.#exited.set(id, terminal);
+    let bytes = [...this.#exited.values()].reduce((sum, { ring }) => sum + ring.heldBytes, 0);
+    for (const [oldest, { ring }] of this.#exited) {
+      if (this.#exited.size <= exitedTerminalsMax && bytes <= exitedTerminalBytesMax) break;
+      this.#exited.delete(oldest);
+      bytes -= ring.heldBytes;
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// Waits until a terminal shows something, falls silent or ends.
+import { TrlError } from "../../protocol/errors.ts";
+import type { Until, WaitOutcome } from "../../protocol/pty.ts";
+import { afterSeconds } from "../../util/long-timer.ts";
+import type { Emulator } from "./emulator.ts";
+import type { Terminal, TerminalListener } from "./terminal.ts";
+
+/** What is on the screen now counts, and what goes by from now on, also where it scrolls away at once. */
+export function waitFor(terminal: Terminal, until: Until, timeoutS: number): Promise<WaitOutcome> {
+  const isMatch = matcher(until);
+  return new Promise((resolve) => {
+    let silence: Timer | undefined;
+    const listener: TerminalListener = {
+      isDisplay: false,
+      printed() {
+        awaitSilence();
+        if (isMatch) look();
+      },
+      resized() {},
+      // Nothing more will come.
+      exited: () => finish("exit"),
+    };
+    const stopTimer = afterSeconds(timeoutS, () => finish("timeout"));
+    const finish = (outcome: WaitOutcome) => {
+      stopTimer();
+      clearTimeout(silence);
+      terminal.unlisten(listener);
+      resolve(outcome);
+    };
+    const awaitSilence = () => {
+      clearTimeout(silence);
+      if (until.idle_ms !== undefined) silence = setTimeout(() => finish("idle"), until.idle_ms);
+    };
+    const look = () => {
+      let found: ReturnType<Matcher>;
+      terminal.look((emulator) => {
+        found ??= isMatch?.(emulator);
+      });
+      if (found) finish(found);
+      return found;
+    };
+    terminal.listen(listener);
+    awaitSilence();
+    if (isMatch && look()) return;
+    if (terminal.exit) finish("exit");
+  });
+}
+
+type Matcher = (emulator: Emulator) => "text" | "regex" | undefined;
+
+/** Sees the screen, and above it what has scrolled by since it last looked. */
+function matcher({ text, regex }: Until): Matcher | undefined {
+  if (text === undefined && regex === undefined) return undefined;
+  const pattern = regex === undefined ? undefined : compile(regex);
+  let seen: number | undefined;
+  return (emulator) => {
+    const { linesScrolled } = emulator;
+    const shown = emulator.logicalText(linesScrolled - (seen ?? linesScrolled));
+    seen = linesScrolled;
+    if (text !== undefined && shown.includes(text)) return "text";
+    return pattern?.test(shown) ? "regex" : undefined;
+  };
+}
+
+function compile(source: string): RegExp {
+  try {
+    return new RegExp(source, "m");
+  } catch (error) {
+    throw new TrlError("INVALID_PARAMS", `until.regex: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,92 @@
+import { terminalSummary } from "../../core/pty/summary.ts";
+import type { Terminal } from "../../core/pty/terminal.ts";
+import { waitFor } from "../../core/pty/wait.ts";
+import { TrlError } from "../../protocol/errors.ts";
+import { decodeData } from "../decode-data.ts";
+import type { Client } from "../lane.ts";
+import { methodDialect } from "../terminal-frames.ts";
+import { type SubscriptionSpec, TerminalSubscription } from "../terminal-subscription.ts";
+import type { HandlerContext, Handlers } from "./handlers.ts";
+
+type PtyHandlers = Pick<Handlers, Extract<keyof Handlers, `pty.${string}`>>;
+
+export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
+  const { terminals, options } = registry;
+  return {
+    "pty.create": (params) => {
+      const before = terminals.endingWith(params.session_id);
+      const create = () => terminalSummary(terminals.create(params));
+      return before ? before.then(create) : create();
+    },
+
+    "pty.write": ({ session_id, data, encoding = "utf8" }, { lane }) => {
+      const bytes = decodeData(data, encoding);
+      const pending = terminals.get(session_id).write(bytes, lane);
+      return { session_id, bytes: bytes.length, pending_bytes: pending };
+    },
+
+    "pty.resize": ({ session_id, cols, rows }, { lane }) => {
+      const terminal = terminals.get(session_id);
+      const applied = terminal.resize({ cols, rows }, lane);
+      return { session_id, ...terminal.size, applied };
+    },
+
+    "pty.close": async ({ session_id }) => {
+      const terminal = terminals.get(session_id);
+      await terminal.close();
+      const { exitCode, signal } = terminal.exit!;
+      return { session_id, state: "terminated", exit_code: exitCode, signal };
+    },
+
+    "pty.list": () => ({ sessions: terminals.list().map(terminalSummary) }),
+
+    "pty.subscribe": ({ session_id, from, replay, scrollback = 0 }, client) => {
+      const terminal = terminals.get(session_id);
+      const { ring, size, exit } = terminal;
+      refuseBeyondEnd(from, ring.end);
+      const start = from ?? (replay === "none" ? ring.end : undefined);
+      subscribe(terminal, client, { dialect: methodDialect, from: start, scrollback });
+      return { session_id, offset: start ?? ring.end, ...size, state: exit ? "exited" : "running" };
+    },
+
+    "pty.unsubscribe": ({ session_id }, { subscriptions }) => {
+      terminals.get(session_id);
+      const subscription = subscriptions.get(session_id);
+      subscription?.end();
+      return { session_id, unsubscribed: subscription !== undefined };
+    },
+
+    "pty.snapshot": ({ session_id, format = "text", scrollback = 0 }) =>
+      terminals.get(session_id).snapshot(format, scrollback),
+
+    "pty.wait": async ({ session_id, until, timeout_s }) => {
+      const terminal = terminals.get(session_id);
+      const matched = await waitFor(terminal, until, timeout_s ?? options.defaultTimeoutS);
+      return { matched, screen: terminal.snapshot("text", 0) };
+    },
+  };
+}
+
+/** One for each terminal and connection: a second one takes the place of the first. */
+export function subscribe(
+  terminal: Terminal,
+  { lane, subscriptions, afterReply }: Client,
+  how: Pick<SubscriptionSpec, "dialect" | "from" | "scrollback">,
+): void {
+  subscriptions.get(terminal.id)?.end();
+  const subscription = new TerminalSubscription({
+    ...how,
+    terminal,
+    lane,
+    onEnd: () => {
+      if (subscriptions.get(terminal.id) === subscription) subscriptions.delete(terminal.id);
+    },
+  });
+  subscriptions.set(terminal.id, subscription);
+  afterReply(() => subscription.start());
+}
+
+function refuseBeyondEnd(from: number | undefined, end: number): void {
+  if (from === undefined || from <= end) return;
+  throw new TrlError("INVALID_PARAMS", `from: expected at most ${end}, which is where the output ends now`);
+}

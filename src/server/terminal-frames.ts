@@ -1,0 +1,75 @@
+// A terminal's output as frames, in each dialect made once and shared by all who are at the same place.
+import type { TerminalSize } from "../core/pty/driver.ts";
+import type { Terminal } from "../core/pty/terminal.ts";
+
+/** How a dialect writes what a subscriber is told; ids and numbers need no escaping. */
+export interface TerminalDialect {
+  /** What comes before and after the base64 of a piece of output. */
+  output(terminal: Terminal, offset: number, isRedraw: boolean): [before: string, after: string];
+  resize?(terminal: Terminal, size: TerminalSize): string;
+  gap?(terminal: Terminal, from: number, to: number): string;
+  exit(terminal: Terminal): string;
+}
+
+export const methodDialect: TerminalDialect = {
+  output: ({ id }, offset, isRedraw) => [
+    `{"session_id":"${id}","type":"output","data":"`,
+    `","offset":${offset}${isRedraw ? ',"redraw":true' : ""}}`,
+  ],
+  resize: ({ id }, { cols, rows }) => `{"session_id":"${id}","type":"resize","cols":${cols},"rows":${rows}}`,
+  gap: ({ id }, from, to) => `{"session_id":"${id}","type":"gap","from":${from},"to":${to}}`,
+  exit: ({ id, exit, ring }) =>
+    `{"session_id":"${id}","type":"exit","exit_code":${exit!.exitCode},"signal":${JSON.stringify(exit!.signal)},"offset":${ring.end}}`,
+};
+
+/** More than this of output is several frames. */
+const pieceBytesMax = 64 * 1024;
+
+export interface OutputFrame {
+  /** Valid until another frame is made. */
+  frame: Uint8Array;
+  end: number;
+}
+
+/** The last frame of a dialect. Those who keep up ask for it one after the other, and it is made once. */
+interface Made extends OutputFrame {
+  terminal: Terminal;
+  offset: number;
+  memory: Buffer;
+}
+
+const made = new Map<TerminalDialect, Made>();
+const envelopeBytesMax = 512;
+const frameBytesMax = Math.ceil(pieceBytesMax / 3) * 4 + envelopeBytesMax;
+
+/** From an offset that is still in the ring up to `limit`, as much as there is for one frame. */
+export function outputFrame(
+  terminal: Terminal,
+  dialect: TerminalDialect,
+  offset: number,
+  limit: number,
+): OutputFrame {
+  const end = Math.min(limit, offset + pieceBytesMax);
+  const last = made.get(dialect);
+  if (last?.terminal === terminal && last.offset === offset && last.end === end) return last;
+  const piece = terminal.ring.view(offset, end - offset);
+  const memory = last?.memory ?? Buffer.allocUnsafeSlow(frameBytesMax);
+  const [before, after] = dialect.output(terminal, offset, false);
+  let length = memory.write(before, 0, "latin1");
+  length += memory.write(base64(piece), length, "latin1");
+  length += memory.write(`${after}\n`, length, "latin1");
+  const frame = memory.subarray(0, length);
+  const next = { frame, terminal, offset, end: offset + piece.length, memory };
+  made.set(dialect, next);
+  return next;
+}
+
+export function redrawFrame(terminal: Terminal, dialect: TerminalDialect, scrollback: number): Uint8Array {
+  const [before, after] = dialect.output(terminal, terminal.ring.end, true);
+  return controlFrame(before + base64(Buffer.from(terminal.redraw(scrollback))) + after);
+}
+
+export const controlFrame = (text: string): Uint8Array => Buffer.from(`${text}\n`, "latin1");
+
+const base64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");

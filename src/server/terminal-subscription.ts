@@ -1,0 +1,121 @@
+// One client that watches one terminal: a place in the terminal's ring that moves on as fast as the client reads. The
+// ring is the queue. Who falls so far behind that it has been overwritten is told of the gap and sees the screen anew;
+// neither the program nor anybody else waits.
+import type { TerminalSize } from "../core/pty/driver.ts";
+import type { Terminal, TerminalListener } from "../core/pty/terminal.ts";
+import type { LaneSubscriber, OutputLane } from "./lane.ts";
+import { controlFrame, outputFrame, redrawFrame, type TerminalDialect } from "./terminal-frames.ts";
+
+export interface SubscriptionSpec {
+  terminal: Terminal;
+  lane: OutputLane;
+  dialect: TerminalDialect;
+  /** Where to begin; undefined for a redraw of the screen, with so many lines above it. */
+  from: number | undefined;
+  scrollback: number;
+  onEnd(): void;
+}
+
+export class TerminalSubscription implements LaneSubscriber, TerminalListener {
+  readonly isDisplay = true;
+  readonly #spec: SubscriptionSpec;
+  #cursor: number;
+  #wantsRedraw: boolean;
+  /** Lines above the screen are sent once; after a gap the client has its own. */
+  #scrollback: number;
+  #resizes: (TerminalSize & { offset: number })[] = [];
+  #isStarted = false;
+  #isBusy = false;
+  #isOver = false;
+
+  constructor(spec: SubscriptionSpec) {
+    const { terminal, lane, from, scrollback } = spec;
+    this.#spec = spec;
+    this.#cursor = from ?? terminal.ring.end;
+    this.#wantsRedraw = from === undefined;
+    this.#scrollback = scrollback;
+    terminal.listen(this);
+    lane.attach(this);
+  }
+
+  /** Nothing is sent before. */
+  start(): void {
+    this.#isStarted = true;
+    this.#advance();
+  }
+
+  printed(): void {
+    this.#advance();
+  }
+
+  resized(size: TerminalSize): void {
+    this.#resizes.push({ ...size, offset: this.#spec.terminal.ring.end });
+    this.#advance();
+  }
+
+  exited(): void {
+    this.#advance();
+  }
+
+  roomMade(): void {
+    this.#advance();
+  }
+
+  closed(): void {
+    this.end();
+  }
+
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#spec.terminal.unlisten(this);
+    this.#spec.lane.detach(this);
+    this.#spec.onEnd();
+  }
+
+  #advance(): void {
+    if (!this.#isStarted || this.#isBusy) return;
+    this.#isBusy = true; // sending may make room, which would call us again
+    while (!this.#isOver && this.#spec.lane.hasRoom && this.#sendNext());
+    this.#isBusy = false;
+  }
+
+  /** False where there is nothing to send for now. */
+  #sendNext(): boolean {
+    const { terminal, lane, dialect } = this.#spec;
+    const { ring } = terminal;
+    if (this.#cursor < ring.start) {
+      this.#send(dialect.gap?.(terminal, this.#cursor, ring.end));
+      this.#cursor = ring.end;
+      this.#wantsRedraw = true;
+      return true;
+    }
+    const resize = this.#resizes[0];
+    if (resize && (resize.offset <= this.#cursor || this.#wantsRedraw)) {
+      this.#resizes.shift();
+      this.#send(dialect.resize?.(terminal, resize));
+      return true;
+    }
+    if (this.#wantsRedraw) {
+      this.#wantsRedraw = false;
+      this.#cursor = ring.end;
+      lane.send(redrawFrame(terminal, dialect, this.#scrollback));
+      this.#scrollback = 0;
+      return true;
+    }
+    if (this.#cursor < ring.end) {
+      const { frame, end } = outputFrame(terminal, dialect, this.#cursor, resize?.offset ?? ring.end);
+      this.#cursor = end;
+      lane.send(frame);
+      return true;
+    }
+    if (!terminal.exit) return false;
+    this.#send(dialect.exit(terminal));
+    this.end();
+    return false;
+  }
+
+  #send(text: string | undefined): void {
+    if (text !== undefined) this.#spec.lane.send(controlFrame(text));
+  }
+}

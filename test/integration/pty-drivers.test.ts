@@ -1,0 +1,187 @@
+// What every driver of terminals must do. What one cannot do, it says in system.describe, and is held to that as well.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { driverNames } from "../../src/protocol/pty.ts";
+import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { newTerminal, Watcher } from "../support/terminal.ts";
+import { isAlive, until } from "../support/wait.ts";
+import type { Wire } from "../support/wire.ts";
+
+let daemon: TestDaemon;
+let wire: Wire;
+beforeAll(async () => {
+  daemon = await startDaemon({
+    flags: ["--max-sessions", "1000"],
+    env: { SECRET: "of the daemon", TRL_AUTH_TOKEN: "not for programs" },
+  });
+  wire = await daemon.connect();
+});
+afterAll(() => daemon[Symbol.asyncDispose]());
+
+describe.each([...driverNames])("%s", (driver) => {
+  const run = async (command: string, more: object = {}) => {
+    const terminal = await newTerminal(wire, { driver, command, ...more });
+    const watcher = await Watcher.subscribe(wire, { session_id: terminal.id, from: 0 });
+    const exit = await watcher.untilExit();
+    return { terminal, watcher, exit, output: watcher.all };
+  };
+
+  test("gives a controlling terminal of the size that was asked for", async () => {
+    const { output } = await run("tty; stty size; ps -o tty= -p $$; : >/dev/tty && echo mine", {
+      cols: 101,
+      rows: 33,
+    });
+    const [tty, size, ps, mine] = output.toString().split("\r\n");
+    expect(tty).toMatch(/^\/dev\/pts\/\d+$/);
+    expect([size, `/dev/${ps!.trim()}`, mine]).toEqual(["33 101", tty!, "mine"]);
+  });
+
+  test("runs a program with its arguments as they are", async () => {
+    const args = ["%s|", "a b", "", "it's", '"q"', "$HOME", "*", "é\n"];
+    const { output } = await run("printf", { args });
+    expect(output.toString()).toBe('a b||it\'s|"q"|$HOME|*|é\r\n|');
+  });
+
+  test("gives the environment that was asked for, and nothing of the daemon's own", async () => {
+    const { output } = await run("env", { args: [], env: { MINE: "yes", HOME: null }, inherit_env: "none" });
+    const names = output.toString().match(/^\w+(?==)/gm)!;
+    expect(names.filter((name) => !["_", "SHLVL", "PWD", "OLDPWD"].includes(name)).sort()).toEqual(
+      ["COLORTERM", "MINE", "TERM", "TERM_PROGRAM", "TRL_DAEMON", "TRL_SESSION_ID"].sort(),
+    );
+    const all = await run("env", { args: [] });
+    expect(all.output.toString()).toContain("SECRET=of the daemon");
+    expect(all.output.toString()).not.toContain("not for programs");
+  });
+
+  test("begins in the directory that was asked for", async () => {
+    expect((await run("pwd", { working_dir: daemon.dir })).output.toString()).toBe(`${daemon.dir}\r\n`);
+  });
+
+  test("tells the exit code, after the last output", async () => {
+    const { exit, watcher } = await run("echo last; exit 7");
+    expect(exit).toMatchObject({ exit_code: 7, signal: null });
+    expect(watcher.frames.at(-1)!["type"]).toBe("exit");
+    expect(watcher.all.toString()).toBe("last\r\n");
+  });
+
+  test("tells the signal that ended the program, or says that it cannot", async () => {
+    const { capabilities } = await wire.call("system.describe", {});
+    const { drivers } = capabilities["pty"] as { drivers: Record<string, { exit_signal: boolean }> };
+    const { exit } = await run("kill -9 $$");
+    if (drivers[driver]!.exit_signal) expect(exit).toMatchObject({ exit_code: 137, signal: "SIGKILL" });
+    else expect(exit).toMatchObject({ signal: null });
+    expect(exit["exit_code"]).not.toBe(0);
+  });
+
+  test("passes bytes that are no text, or says that it does not", async () => {
+    const { capabilities } = await wire.call("system.describe", {});
+    const { drivers } = capabilities["pty"] as { drivers: Record<string, { raw_bytes: boolean }> };
+    const { output } = await run("printf '\\377\\376\\200ab'");
+    if (drivers[driver]!.raw_bytes) expect([...output]).toEqual([0xff, 0xfe, 0x80, 0x61, 0x62]);
+    else expect(output.toString()).toBe("\ufffd\ufffd\ufffdab");
+  });
+
+  test("loses no byte of 200 programs that print 20 KB and are gone", async () => {
+    const text = `${"0123456789abcdef".repeat(64)}\n`.repeat(20).slice(0, 20_000);
+    const expected = text.replaceAll("\n", "\r\n");
+    const command = `printf %s '${text}'`;
+    for (let batch = 0; batch < 10; batch++) {
+      const results = await Promise.all(Array.from({ length: 20 }, () => run(command)));
+      for (const { output, watcher } of results) {
+        expect(output.toString() === expected).toBe(true);
+        expect(watcher.isExact).toBe(true);
+      }
+    }
+  }, 60_000);
+
+  test("types 256 KB whole, and in order", async () => {
+    const terminal = await newTerminal(wire, {
+      driver,
+      command: "stty raw -echo; echo ready; head -c 262144 | sha256sum",
+    });
+    await terminal.waitFor("ready");
+    const text = Array.from({ length: 262144 / 16 }, (_, n) => `${String(n).padStart(15, "0")}\n`).join("");
+    const parts = text.match(/[\s\S]{1,10000}/g)!;
+    await Promise.all(parts.map((data) => terminal.type(data)));
+    await terminal.waitFor(new Bun.CryptoHasher("sha256").update(text).digest("hex"));
+  });
+
+  test("refuses input that nobody reads, and lives on", async () => {
+    const terminal = await newTerminal(wire, { driver, command: "stty raw -echo; echo ready; sleep 1000" });
+    await terminal.waitFor("ready");
+    const data = "x".repeat(100_000);
+    let refused = "";
+    for (let i = 0; i < 30 && !refused; i++) {
+      const reply = await wire.request("pty.write", { session_id: terminal.id, data });
+      if (!reply["ok"]) refused = reply["error"].code;
+    }
+    expect(refused).toBe("REQUEST_TOO_LARGE");
+    await wire.call("pty.close", { session_id: terminal.id });
+  });
+
+  test("resizes", async () => {
+    const terminal = await newTerminal(wire, { driver });
+    await terminal.waitForRegex("[$#] $");
+    await wire.call("pty.resize", { session_id: terminal.id, cols: 50, rows: 20 });
+    await terminal.type("stty size\r");
+    await terminal.waitFor("20 50");
+    await wire.call("pty.close", { session_id: terminal.id });
+  });
+
+  test("says that a program is not there, and keeps no terminal of it", async () => {
+    const { code } = await wire.fail("pty.create", {
+      driver,
+      command: "/no/such/program",
+      args: [],
+      session_id: `missing-${driver}`,
+    });
+    expect(code).toBe("SPAWN_FAILED");
+    expect((await wire.fail("pty.snapshot", { session_id: `missing-${driver}` })).code).toBe(
+      "SESSION_NOT_FOUND",
+    );
+  });
+
+  test("ends all that the program started when it is closed, escapees included", async () => {
+    const terminal = await newTerminal(wire, {
+      driver,
+      command:
+        "(setsid sleep 1001 & echo pid=$!) ; sh -c 'trap \"\" HUP TERM; echo pid=$$; sleep 1002' & (nohup sleep 1003 >/dev/null 2>&1 & echo pid=$!); echo ready; wait; sleep 1004",
+    });
+    const { lines } = await terminal.waitFor("ready");
+    await until("three pids", async () => pidsIn((await terminal.snapshot()).lines!).length === 3);
+    const pids = [terminal.pid, ...pidsIn((await terminal.snapshot()).lines!)];
+    expect(lines).toBeDefined();
+    for (const pid of pids) expect(isAlive(pid)).toBe(true);
+    await wire.call("pty.close", { session_id: terminal.id });
+    for (const pid of pids) expect(isAlive(pid)).toBe(false);
+  });
+
+  test("does not wait for what the program leaves on its terminal, and ends it", async () => {
+    const began = performance.now();
+    const { exit, output } = await run("sleep 1005 & echo pid=$!; exit 4");
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(exit).toMatchObject({ exit_code: 4 });
+    const [pid] = pidsIn(output.toString().split("\r\n"));
+    await until("the end of what was left", () => !isAlive(pid!));
+  });
+
+  test("gives back its descriptors", async () => {
+    const count = () => readdirSync(`/proc/${daemon.pid}/fd`).length;
+    await run("true");
+    await until("a quiet daemon", async () => (await wire.call("system.stats", {})).pty_sessions === 0);
+    const before = count();
+    for (let i = 0; i < 20; i++) await run("true");
+    await until("no more descriptors than before", () => count() <= before + 2);
+  });
+});
+
+const pidsIn = (lines: string[]) =>
+  lines.flatMap((line) => [...line.matchAll(/pid=(\d+)/g)].map((match) => Number(match[1])));
+
+test("the driver of the daemon can be chosen, and auto is the built-in one", async () => {
+  await using other = await startDaemon({ flags: ["--pty-driver", "bun-pty"] });
+  using its = await other.connect();
+  expect((await newTerminal(its)).driver).toBe("bun-pty");
+  expect((await newTerminal(its, { driver: "native" })).driver).toBe("native");
+  expect((await newTerminal(wire)).driver).toBe("native");
+});

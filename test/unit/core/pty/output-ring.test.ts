@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { OutputRing } from "../../../../src/core/pty/output-ring.ts";
+
+test("what the ring says it has is what was pushed, byte for byte", () => {
+  const chunk = fc.integer({ min: 0, max: 9000 });
+  fc.assert(
+    fc.property(fc.array(chunk, { maxLength: 30 }), fc.integer({ min: 4096, max: 40_000 }), (sizes, max) => {
+      const ring = new OutputRing(max);
+      let whole = Buffer.alloc(0);
+      for (const [at, size] of sizes.entries()) {
+        const bytes = Buffer.from(Uint8Array.from({ length: size }, (_, i) => (at * 31 + i * 7) & 255));
+        ring.push(bytes);
+        if (size % 5 === 0) ring.compact();
+        whole = Buffer.concat([whole, bytes]);
+        expect(ring.end).toBe(whole.length);
+        expect(ring.end - ring.start).toBe(Math.min(whole.length, ring.end - ring.start));
+        expect(ring.start === 0 || ring.end - ring.start > max - 4096).toBe(true);
+        expect(Buffer.compare(ring.copy(ring.start), whole.subarray(ring.start))).toBe(0);
+      }
+      expect(ring.heldBytes).toBeLessThanOrEqual(max);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("memory follows what is printed", () => {
+  const ring = new OutputRing(1024 * 1024);
+  ring.push(new Uint8Array(100));
+  expect(ring.heldBytes).toBe(4096);
+});
