@@ -1,7 +1,8 @@
 import { type ArgsDef, defineCommand } from "citty";
 import { boot } from "../daemon/boot.ts";
 import { environmentName, type FlagTable, flags } from "../daemon/flags.ts";
-import { type GivenFlags, OptionError, readOptions } from "../daemon/options.ts";
+import { OptionError } from "../daemon/option-error.ts";
+import { type GivenFlags, readOptions } from "../daemon/options.ts";
 import { endingSignal } from "../daemon/signals.ts";
 import { checkFlags } from "./check-flags.ts";
 import { CliError } from "./errors.ts";
@@ -30,7 +31,7 @@ export default defineCommand({
       const ending = [endingSignal()];
       if (process.env[lifelineVariable] === "stdin") ending.push(endOfStdin());
       const daemon = await boot(readOptions(given as GivenFlags, process.env));
-      await daemon.stop(await Promise.race(ending));
+      await daemon.stop(await Promise.race([...ending, daemon.done]));
     } catch (error) {
       if (error instanceof OptionError)
         throw new CliError(error.message, 1, "trl serve --help lists the flags");

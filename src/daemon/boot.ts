@@ -1,25 +1,32 @@
 // The boot story: one daemon per socket, a private directory, the sessions, the door, and a clean end.
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { shutdownGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { descriptorLimit } from "../core/resources.ts";
 import { SessionRegistry } from "../core/session/registry.ts";
 import { newCounters } from "../server/counters.ts";
 import { Dispatcher } from "../server/dispatch.ts";
+import type { Door } from "../server/door.ts";
 import { FrontendAdapter } from "../server/frontend/adapter.ts";
 import { createHandlers } from "../server/handlers/handlers.ts";
+import { isLoopback } from "../server/http/gate.ts";
+import { serveHttp } from "../server/http/serve.ts";
+import { serveStdio } from "../server/stdio.ts";
 import { serveUnix } from "../server/unix.ts";
 import { version } from "../util/version.ts";
 import { daemonTag, endAbandoned } from "./abandoned.ts";
 import { acquireLock, holderOf, type InstanceLock } from "./instance-lock.ts";
 import { createLog } from "./log.ts";
-import { type DaemonOptions, OptionError } from "./options.ts";
+import { OptionError } from "./option-error.ts";
+import type { DaemonOptions } from "./options.ts";
 import { makeRunDir } from "./run-dir.ts";
 import { surviveBugs } from "./signals.ts";
 import { inspectSocketFile, isPathTooLong, makeSocketDir, removeStale } from "./socket-file.ts";
-import { obtainToken, tokenCheck, tokenVariable } from "./token.ts";
+import { freshToken, obtainToken, tokenCheck, tokenVariable } from "./token.ts";
 
 export interface Daemon {
+  /** Resolves when it has nothing more to do: its standard input has ended, where it speaks there. */
+  readonly done: Promise<string>;
   /** Everything that was started is dead and every file removed when it resolves. */
   stop(why: string): Promise<void>;
 }
@@ -31,41 +38,93 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
     log.warn("running as root: every command is root's, too");
   const { socketPath } = options;
   if (options.socketDir) makeSocketDir(options.socketDir);
-  const lock = await claimSocket(socketPath, log);
-  const isToken = tokenCheck(tokenOrRelease(options, lock));
+  const lock = options.hasSocket ? await claimSocket(socketPath, log) : undefined;
   const runDir = makeRunDir(options.env);
-  const registry = new SessionRegistry(coreOptions(options, runDir), log);
-  const counters = newCounters();
-  const { maxLineBytes, stallTimeoutS } = options;
-  const handlers = createHandlers({ registry, counters, version, maxLineBytes, stallTimeoutS });
-  const frontend = new FrontendAdapter({ handlers, terminals: registry.terminals, isToken });
-  const dispatcher = new Dispatcher(handlers, frontend, log);
-  const maxConnections = Math.floor(descriptorLimit() / 2);
-  const server = serveUnix({ path: socketPath, dispatcher, counters, maxLineBytes, maxConnections });
-  surviveBugs(log);
-  log.info("ready", { socket: socketPath, pid: process.pid, version });
-
-  const stop = async (why: string) => {
-    log.info("stopping", { why });
-    try {
-      server.stopAccepting();
-      await registry.close(shutdownGraceMs);
-      await server.farewell();
-    } finally {
-      rmSync(runDir, { recursive: true, force: true });
-      lock.release();
-    }
-    log.info("stopped");
+  const release = () => {
+    rmSync(runDir, { recursive: true, force: true });
+    lock?.release();
   };
-  return { stop };
+  try {
+    const registry = new SessionRegistry(coreOptions(options, runDir), log);
+    const { doors, done } = openDoors(options, registry, log);
+    surviveBugs(log);
+    const where = options.hasSocket ? { socket: socketPath } : {};
+    log.info("ready", { ...where, pid: process.pid, version });
+    const stop = async (why: string) => {
+      log.info("stopping", { why });
+      try {
+        for (const door of doors) door.stopAccepting();
+        await registry.close(shutdownGraceMs);
+        await Promise.all(doors.map((door) => door.farewell()));
+      } finally {
+        release();
+      }
+      log.info("stopped");
+    };
+    return { done, stop };
+  } catch (error) {
+    release();
+    throw error;
+  }
 }
 
-function tokenOrRelease({ socketPath, env }: DaemonOptions, lock: InstanceLock): string {
+/** All lead to the same dispatcher. */
+function openDoors(
+  options: DaemonOptions,
+  registry: SessionRegistry,
+  log: Log,
+): { doors: Door[]; done: Promise<string> } {
+  const { socketPath, maxLineBytes, stallTimeoutS } = options;
+  const counters = newCounters();
+  const transports = transportsOf(options);
+  const handlers = createHandlers({ registry, counters, version, maxLineBytes, stallTimeoutS, transports });
+  const given = options.env[tokenVariable];
+  const isToken = tokenCheck(
+    options.hasSocket || options.http ? obtainToken(socketPath, given) : (given ?? freshToken()),
+  );
+  const frontend = new FrontendAdapter({ handlers, terminals: registry.terminals, isToken });
+  const dispatcher = new Dispatcher(handlers, frontend, counters, log);
+  const doors: Door[] = [];
+  let done = new Promise<string>(() => {});
+  if (options.http) {
+    const tls = options.http.tls && readTls(options.http.tls);
+    const http = orOptionError(`--http${tls ? ", --tls-cert, --tls-key" : ""}`, () =>
+      serveHttp({ ...options.http!, tls, isToken, registry, dispatcher, counters, maxLineBytes }),
+    );
+    doors.push(http);
+    log.info("listening", { http: http.url });
+    if (!tls && !isLoopback(options.http.hostname))
+      log.warn("HTTP without TLS on an address that others can reach: the token travels in clear text");
+  }
+  // After what may fail: nothing is left of a daemon that did not start.
+  if (options.hasSocket) {
+    const maxConnections = Math.floor(descriptorLimit() / 2);
+    doors.push(serveUnix({ path: socketPath, dispatcher, counters, maxLineBytes, maxConnections }));
+  }
+  if (options.isStdin) {
+    const stdio = serveStdio(dispatcher, counters, maxLineBytes);
+    doors.push(stdio);
+    done = stdio.ended;
+  }
+  return { doors, done };
+}
+
+function transportsOf({ hasSocket, http, isStdin }: DaemonOptions): string[] {
+  const open = [hasSocket && "unix", http && "http", http && "websocket", isStdin && "stdin"];
+  return open.filter((name) => typeof name === "string");
+}
+
+const readTls = ({ certFile, keyFile }: { certFile: string; keyFile: string }) =>
+  orOptionError("--tls-cert, --tls-key", () => ({
+    cert: readFileSync(certFile, "utf8"),
+    key: readFileSync(keyFile, "utf8"),
+  }));
+
+function orOptionError<T>(flag: string, action: () => T): T {
   try {
-    return obtainToken(socketPath, env[tokenVariable]);
+    return action();
   } catch (error) {
-    lock.release();
-    throw error;
+    throw new OptionError(`${flag}: ${(error as Error).message}`);
   }
 }
 
@@ -101,5 +160,6 @@ function alreadyRunning(path: string): OptionError {
 }
 
 function coreOptions(options: DaemonOptions, runDir: string) {
-  return { ...options, runDir, defaultShell: options.shell, daemonTag: daemonTag(options.socketPath) };
+  const place = options.hasSocket ? options.socketPath : "stdio";
+  return { ...options, runDir, defaultShell: options.shell, daemonTag: daemonTag(place) };
 }

@@ -17,6 +17,23 @@ export const flags = {
     help: "Unix socket to listen on (/tmp/trl.sock)",
   },
   "socket-dir": { kind: "string", hint: "DIR", help: "Listen on DIR/trl.sock; DIR is made if it is missing" },
+  stdin: {
+    kind: "boolean",
+    help: "Speak on standard input and output, without a socket; ends when the input has ended",
+  },
+  http: {
+    kind: "string",
+    hint: "HOST:PORT",
+    help: "Listen for HTTP and WebSocket as well, such as 127.0.0.1:9100",
+  },
+  "allow-origin": {
+    kind: "string",
+    hint: "ORIGINS",
+    help: "Pages that may use HTTP and WebSocket, with commas between them",
+  },
+  "tls-cert": { kind: "string", hint: "FILE", help: "Certificate for HTTPS (PEM)" },
+  "tls-key": { kind: "string", hint: "FILE", help: "Its key (PEM)" },
+  "insecure-http": { kind: "boolean", help: "Listen without TLS on an address that others can reach" },
   shell: { kind: "string", hint: "SHELL", help: "Default shell of sessions (bash, else /bin/sh)" },
   "default-timeout-s": { kind: "seconds", default: 60, help: "Default time limit of a command; 0 = none" },
   "max-output-bytes": { kind: "count", default: 4194304, help: "Output kept per stream of a command" },

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tryLock } from "../core/process/libc.ts";
 import { beside } from "../util/socket-path.ts";
-import { OptionError } from "./options.ts";
+import { OptionError } from "./option-error.ts";
 
 /** A daemon that was told to stop needs a moment; its successor may already be starting. */
 const patienceMs = 1500;

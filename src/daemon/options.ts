@@ -3,10 +3,16 @@ import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { resolveSocketPath } from "../util/socket-path.ts";
 import { environmentName, type FlagName, type FlagTable, flags } from "./flags.ts";
+import { type HttpDoorOptions, readHttpOptions } from "./http-options.ts";
+import { OptionError } from "./option-error.ts";
 
 export interface DaemonOptions {
   socketPath: string;
   socketDir: string | undefined;
+  /** Not where it speaks on its standard input and output, unless a socket was asked for as well. */
+  hasSocket: boolean;
+  isStdin: boolean;
+  http: HttpDoorOptions | undefined;
   shell: string | undefined;
   defaultTimeoutS: number;
   maxOutputBytes: number;
@@ -25,9 +31,6 @@ export interface DaemonOptions {
   /** The daemon's environment with --env-file under it. */
   env: Record<string, string>;
 }
-
-/** A setting that cannot be used; its message is for the person who gave it. */
-export class OptionError extends Error {}
 
 export type GivenFlags = Partial<Record<FlagName, string | boolean | undefined>>;
 
@@ -51,6 +54,9 @@ export function readOptions(
   return {
     socketPath: resolveSocketPath(socket),
     socketDir: socket.socketPath === undefined ? socket.socketDir : undefined,
+    hasSocket: !isOn("stdin") || given["socket-path"] !== undefined || given["socket-dir"] !== undefined,
+    isStdin: isOn("stdin"),
+    http: readHttpOptions(text, isOn("insecure-http")),
     shell: text("shell"),
     defaultTimeoutS: number("default-timeout-s"),
     maxOutputBytes: number("max-output-bytes"),

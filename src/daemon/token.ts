@@ -2,7 +2,7 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { beside } from "../util/socket-path.ts";
-import { OptionError } from "./options.ts";
+import { OptionError } from "./option-error.ts";
 
 /** Wins over the file. */
 export const tokenVariable = "TRL_AUTH_TOKEN";
@@ -28,8 +28,11 @@ function readToken(path: string): string | undefined {
   return wellFormed.test(token) ? token : undefined;
 }
 
+/** For where nobody but us is to know one. */
+export const freshToken = (): string => randomBytes(tokenBytes).toString("hex");
+
 function makeToken(path: string): string {
-  const token = randomBytes(tokenBytes).toString("hex");
+  const token = freshToken();
   const fresh = `${path}.${randomBytes(4).toString("hex")}`;
   try {
     writeFileSync(fresh, `${token}\n`, { mode: 0o600, flag: "wx" });

@@ -46,6 +46,11 @@ export class Connection implements OutputLane {
     this.#decoder = new LineDecoder(maxLineBytes);
   }
 
+  /** The transport has made sure who it is: the frontend dialect needs no further proof. */
+  trust(): void {
+    this.#memory.frontend.isAuthenticated = true;
+  }
+
   /** Whether something is being answered or is on its way, now or as a stream. */
   get isBusy(): boolean {
     const isSending = this.#current !== undefined || this.#replies.bytes > 0 || this.#output.bytes > 0;

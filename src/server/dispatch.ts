@@ -16,6 +16,7 @@ import { encodeFrame, type Line } from "../protocol/frame.ts";
 import { isMethodName, type MethodName, methods } from "../protocol/methods.ts";
 import { validateParams } from "../protocol/validate.ts";
 import { nearest } from "../util/nearest.ts";
+import type { ServerCounters } from "./counters.ts";
 import type { FrontendAdapter } from "./frontend/adapter.ts";
 import type { Handlers } from "./handlers/handlers.ts";
 import type { Client } from "./lane.ts";
@@ -24,14 +25,16 @@ export class Dispatcher {
   constructor(
     readonly handlers: Handlers,
     readonly frontend: FrontendAdapter,
+    readonly counters: ServerCounters,
     readonly log: Log,
   ) {}
 
   /** The frame that answers a line, in the dialect of the line; undefined where that one has no answer. */
   async answer(line: Line, client: Client): Promise<Uint8Array | undefined> {
+    this.counters.requests++;
     let id: RequestId = unknownId;
     // A line that cannot be read is answered in the dialect that has been spoken.
-    let isFrontend = client.frontend.isAuthenticated && !client.frontend.speaksMethods;
+    let isFrontend = client.frontend.isSpoken && !client.frontend.speaksMethods;
     try {
       if (line.kind === "too-long")
         throw new TrlError("REQUEST_TOO_LARGE", "the line is longer than the limit");
@@ -47,6 +50,7 @@ export class Dispatcher {
       return this.#encode(okReply(id, await this.#call(request.method, request.params, client)));
     } catch (error) {
       const known = this.#asTrlError(error);
+      this.counters.errors.set(known.code, (this.counters.errors.get(known.code) ?? 0) + 1);
       return isFrontend ? this.frontend.error(known.message, client) : this.#encode(errorReply(id, known));
     }
   }

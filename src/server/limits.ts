@@ -9,5 +9,17 @@ export const pendingRequestsMax = 1024;
 /** At shutdown, how long the last replies may take to leave. */
 export const farewellMs = 100;
 
+/** Written to a pipe, a response or a WebSocket and not taken yet; beyond it nothing more is written. */
+export const pipeBytesMax = 1024 * 1024;
+
+/** How often it is looked whether somebody still reads standard output: a quiet command would not tell. */
+export const readerCheckMs = 250;
+
+/** A client that says nothing for so long before its request is whole is let go. */
+export const idleHttpSeconds = 10;
+
+/** A request's body, however fast its bytes drip. */
+export const bodyMs = 30_000;
+
 /** Floods are gathered into frames of at most so many bytes of output. */
 export const frameBytesMax = 192 * 1024;

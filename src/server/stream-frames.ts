@@ -29,9 +29,12 @@ export function outputFrame(
     encoding === "base64" || isLast ? piece.bytes : piece.bytes.subarray(0, endOfLastCharacter(piece.bytes));
   if (bytes.length === 0) return undefined;
   let end = scratch.write(`{"stream_id":"${streamId}","type":"${stream}","data":"`, 0, "latin1");
+  const isExact = encoding === "base64" || isUtf8(bytes);
   if (encoding === "base64") end += writeBase64(bytes, end);
-  else end = escapeInto(scratch, end, isUtf8(bytes) ? bytes : Buffer.from(decoder.decode(bytes)));
-  end += scratch.write(`","offset":${offset}}\n`, end, "latin1");
+  else end = escapeInto(scratch, end, isExact ? bytes : Buffer.from(decoder.decode(bytes)));
+  // Where characters stand for bytes that are none, the frame says how many bytes it stands for.
+  const count = isExact ? "" : `,"bytes":${bytes.length}`;
+  end += scratch.write(`","offset":${offset}${count}}\n`, end, "latin1");
   return { frame: scratch.subarray(0, end), bytes: bytes.length };
 }
 

@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { Connection } from "./connection.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher } from "./dispatch.ts";
+import type { Door } from "./door.ts";
 import { farewellMs } from "./limits.ts";
 
 export interface UnixServerOptions {
@@ -14,16 +15,9 @@ export interface UnixServerOptions {
   maxConnections: number;
 }
 
-export interface UnixServer {
-  /** No new connections. */
-  stopAccepting(): void;
-  /** Lets the last replies leave, then closes every connection. */
-  farewell(): Promise<void>;
-}
-
 type Socket = Bun.Socket<{ connection: Connection } | undefined>;
 
-export function serveUnix(options: UnixServerOptions): UnixServer {
+export function serveUnix(options: UnixServerOptions): Door {
   const { path, dispatcher, counters, maxLineBytes, maxConnections } = options;
   const sockets = new Set<Socket>();
   // From its first moment the socket is its owner's alone.

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { newSession } from "../support/session.ts";
+import { testOnce } from "../support/transport.ts";
 import type { Wire } from "../support/wire.ts";
 
 let daemon: TestDaemon;
@@ -172,19 +173,19 @@ describe("the time limit", () => {
     expect(await session.out("echo usable")).toBe("usable");
   });
 
-  test("is the command's own where it gives one; 0 and very large ones never fire", async () => {
+  testOnce()("is the command's own where it gives one; 0 and very large ones never fire", async () => {
     const { out } = await newSession(wire, { timeout_s: 0.2 });
     expect(await out("sleep 0.5; echo done", { timeout_s: 0 })).toBe("done");
     expect(await out("sleep 0.4; echo done", { timeout_s: 3e9 })).toBe("done");
     expect(await out("sleep 0.4; echo done", { timeout_s: 1e300 })).toBe("done");
   });
 
-  test("is longer for a Cursor agent", async () => {
+  testOnce()("is longer for a Cursor agent", async () => {
     const { out } = await newSession(wire, { timeout_s: 0.2 });
     expect(await out("agent 'hi' 2>/dev/null; sleep 0.5; echo done")).toBe("done");
   });
 
-  test("kills what ignores SIGTERM", async () => {
+  testOnce()("kills what ignores SIGTERM", async () => {
     const session = await newSession(wire);
     const error = await wire.fail("exec.run", {
       session_id: session.id,
@@ -237,7 +238,7 @@ describe("output", () => {
     expect([result.stdout_bytes, result.stderr_bytes]).toEqual([1288895, 1288895]);
   });
 
-  test("of 300 MB leaves the daemon's memory where it was", async () => {
+  testOnce()("of 300 MB leaves the daemon's memory where it was", async () => {
     const { run } = await newSession(wire);
     await run("head -c 20000000 /dev/zero | tr '\\0' x");
     // From outside: asking the daemon would be part of what is measured.

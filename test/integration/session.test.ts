@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { startDaemon } from "../support/daemon.ts";
 import { newSession } from "../support/session.ts";
+import { testExceptOver, testOnce } from "../support/transport.ts";
 import { isAlive, until } from "../support/wait.ts";
 
 describe("session.create", () => {
@@ -104,7 +105,7 @@ describe("what is told about a session", () => {
     expect(`${wire.rawLines.join()}${daemon.log()}`).not.toContain("hunter");
   });
 
-  test("is counted in the stats", async () => {
+  testExceptOver(["http"], "a request is no connection that is open")("is counted in the stats", async () => {
     await using daemon = await startDaemon();
     using wire = await daemon.connect();
     const session = await newSession(wire);
@@ -156,32 +157,40 @@ describe("limits", () => {
 });
 
 describe("cleanup", () => {
-  test("of idle sessions spares those that run, and takes their processes", async () => {
-    await using daemon = await startDaemon({ flags: ["--max-idle-sec", "1"] });
-    using wire = await daemon.connect();
-    const idle = await newSession(wire);
-    const kept = await newSession(wire, { idle_timeout_s: 0 });
-    const busy = await newSession(wire);
-    const { leftovers } = await idle.run("sleep 1000 &");
-    const running = busy.run("sleep 3; echo done");
-    await until("the idle session to be gone", async () => {
-      const { sessions } = await wire.call("session.list", {});
-      return !sessions.some((session) => session.session_id === idle.id);
-    });
-    expect(isAlive(leftovers[0]!.pid)).toBe(false);
-    expect((await running).stdout).toBe("done\n");
-    expect(await kept.out("echo here")).toBe("here");
-  }, 15_000);
+  testOnce()(
+    "of idle sessions spares those that run, and takes their processes",
+    async () => {
+      await using daemon = await startDaemon({ flags: ["--max-idle-sec", "1"] });
+      using wire = await daemon.connect();
+      const idle = await newSession(wire);
+      const kept = await newSession(wire, { idle_timeout_s: 0 });
+      const busy = await newSession(wire);
+      const { leftovers } = await idle.run("sleep 1000 &");
+      const running = busy.run("sleep 3; echo done");
+      await until("the idle session to be gone", async () => {
+        const { sessions } = await wire.call("session.list", {});
+        return !sessions.some((session) => session.session_id === idle.id);
+      });
+      expect(isAlive(leftovers[0]!.pid)).toBe(false);
+      expect((await running).stdout).toBe("done\n");
+      expect(await kept.out("echo here")).toBe("here");
+    },
+    15_000,
+  );
 
-  test("of sessions that are too old", async () => {
-    await using daemon = await startDaemon({ flags: ["--session-ttl-sec", "1"] });
-    using wire = await daemon.connect();
-    await newSession(wire);
-    await until(
-      "the old session to be gone",
-      async () => (await wire.call("session.list", {})).sessions.length === 0,
-    );
-  }, 15_000);
+  testOnce()(
+    "of sessions that are too old",
+    async () => {
+      await using daemon = await startDaemon({ flags: ["--session-ttl-sec", "1"] });
+      using wire = await daemon.connect();
+      await newSession(wire);
+      await until(
+        "the old session to be gone",
+        async () => (await wire.call("session.list", {})).sessions.length === 0,
+      );
+    },
+    15_000,
+  );
 });
 
 test("hundreds of sessions and commands leave no descriptor, file or memory behind", async () => {

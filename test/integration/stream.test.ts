@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { newSession } from "../support/session.ts";
 import { follow, sha256 } from "../support/stream.ts";
+import { testExceptOver, testOnce } from "../support/transport.ts";
 import { isAlive, until } from "../support/wait.ts";
 import type { Frame, Wire } from "../support/wire.ts";
 
@@ -92,22 +93,25 @@ describe("frames", () => {
     expect(followed.exit).toMatchObject({ stdout_bytes: textBytes, stderr_bytes: textBytes });
   });
 
-  test("come to nc after its half-close, up to the exit", async () => {
-    using wire = await daemon.connect();
-    const session = await newSession(wire);
-    const request = JSON.stringify({
-      id: "1",
-      method: "exec.stream",
-      params: { session_id: session.id, command: "echo a; sleep 0.3; echo b" },
-    });
-    const result = Bun.spawnSync(["sh", "-c", `echo '${request}' | nc -N -U ${daemon.socketPath}`]);
-    const lines = result.stdout
-      .toString()
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
-    expect(lines.map((line) => line.type ?? "reply")).toEqual(["reply", "stdout", "stdout", "exit"]);
-  });
+  testExceptOver(["websocket", "http", "stdin"], "nc speaks to the socket")(
+    "come to nc after its half-close, up to the exit",
+    async () => {
+      using wire = await daemon.connect();
+      const session = await newSession(wire);
+      const request = JSON.stringify({
+        id: "1",
+        method: "exec.stream",
+        params: { session_id: session.id, command: "echo a; sleep 0.3; echo b" },
+      });
+      const result = Bun.spawnSync(["sh", "-c", `echo '${request}' | nc -N -U ${daemon.socketPath}`]);
+      const lines = result.stdout
+        .toString()
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      expect(lines.map((line) => line.type ?? "reply")).toEqual(["reply", "stdout", "stdout", "exit"]);
+    },
+  );
 
   test("tell a timeout", async () => {
     using wire = await daemon.connect();
@@ -226,7 +230,7 @@ describe("exec.cancel", () => {
     expect(await session.out("pwd")).toBe("/tmp");
   });
 
-  test("escalates, unless another signal was asked for", async () => {
+  testOnce()("escalates, unless another signal was asked for", async () => {
     using wire = await daemon.connect();
     const deaf = await start(wire, "trap '' TERM; echo deaf; while :; do sleep 0.1; done");
     await wire.frame((frame) => frame["data"] === "deaf\n");
@@ -464,7 +468,7 @@ describe("exec.attach", () => {
     expect(afterGap["data"]).not.toStartWith("\uFFFD");
   });
 
-  test("is possible for what ended last, however long ago it began", async () => {
+  testOnce()("is possible for what ended last, however long ago it began", async () => {
     using wire = await daemon.connect();
     const { streamId } = await start(wire, "echo begin; while [ ! -e $F ]; do sleep 0.02; done; echo done", {
       env: { F: `${daemon.dir}/long` },
@@ -478,7 +482,7 @@ describe("exec.attach", () => {
     expect((await follow(other, streamId)).stdout.hash).toBe(sha256("begin\ndone\n"));
   });
 
-  test("is not possible for ever, nor for what never was", async () => {
+  testOnce()("is not possible for ever, nor for what never was", async () => {
     using wire = await daemon.connect();
     const session = await newSession(wire);
     const first = await session.run("echo first");
@@ -644,4 +648,19 @@ describe("a slow client", () => {
     const result = await other.call("exec.run", { session_id: session.id, command: "echo $x" });
     expect(result.stdout).toBe("done\n");
   });
+});
+
+test("a shutdown tells those who follow how their commands ended, behind all that was printed", async () => {
+  await using ending = await startDaemon();
+  using wire = await ending.connect();
+  const { streamId } = await start(wire, "head -c 3000000 /dev/zero | tr '\\0' x; echo >$F; sleep 100", {
+    env: { F: `${ending.dir}/printed` },
+  });
+  const followed = follow(wire, streamId);
+  await until("all to be printed", () => Bun.file(`${ending.dir}/printed`).exists());
+  ending.kill("SIGTERM");
+  expect(await ending.exited).toBe(0);
+  const { exit, stdout } = await followed;
+  expect(exit).toMatchObject({ signal: "SIGTERM" });
+  expect(stdout.bytes).toBe(3_000_000);
 });

@@ -1,7 +1,12 @@
 // A real daemon in a directory of its own, gone with everything it started when the test is over.
 import { join } from "node:path";
+import { openHttp } from "./carriers/http.ts";
+import { StdinConnection } from "./carriers/stdin.ts";
+import { openUnix } from "./carriers/unix.ts";
+import { openWebSocket } from "./carriers/websocket.ts";
 import { binary } from "./program.ts";
 import { tempDir } from "./temp-dir.ts";
+import { type TransportName, transport } from "./transport.ts";
 import { until } from "./wait.ts";
 import { Wire } from "./wire.ts";
 
@@ -28,12 +33,17 @@ export async function startDaemon({
   env = {},
   program = [binary],
 }: DaemonSetup = {}): Promise<TestDaemon> {
+  const name = transport();
   const dir = tempDir();
   const socketPath = join(dir.path, "trl.sock");
-  const child = Bun.spawn([...program, "serve", "--socket-path", socketPath, "--allow-root", ...flags], {
+  const token = env["TRL_AUTH_TOKEN"] ?? "token-of-the-tests";
+  const { doorFlags, doorEnv } = doorSetup(name, token);
+  const command = [...program, "serve", "--socket-path", socketPath, "--allow-root", ...doorFlags, ...flags];
+  const isStdin = name === "stdin";
+  const child = Bun.spawn(command, {
     cwd: dir.path,
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], LANG: "C.UTF-8", ...env },
-    stdio: ["ignore", "ignore", "pipe"],
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], LANG: "C.UTF-8", ...doorEnv, ...env },
+    stdio: [isStdin ? "pipe" : "ignore", isStdin ? "pipe" : "ignore", "pipe"],
   });
   let log = "";
   const logRead = (async () => {
@@ -44,19 +54,43 @@ export async function startDaemon({
     if (child.exitCode !== null) throw new Error(`the daemon ended with ${child.exitCode}:\n${log}`);
     return log.includes("ready");
   });
+  const stdin =
+    child.stdin && child.stdout
+      ? new StdinConnection({ stdin: child.stdin, stdout: child.stdout })
+      : undefined;
   return {
     socketPath,
     dir: dir.path,
     pid: child.pid,
-    connect: () => Wire.connect(socketPath),
+    connect: () =>
+      Wire.over(async (events) => {
+        if (name === "http") return openHttp({ ...addressIn(log), token }, events);
+        if (name === "websocket") return openWebSocket({ ...addressIn(log), token }, events);
+        return (await stdin?.take(events)) ?? openUnix(socketPath, events);
+      }),
     log: () => log,
     kill: (signal) => child.kill(signal),
     exited: child.exited,
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
       await child.exited;
-      await logRead;
+      await Promise.all([logRead, stdin?.ended]);
       dir[Symbol.dispose]();
     },
   };
+}
+
+/** The socket is there in any case: one connection on standard input is not enough for most tests. */
+function doorSetup(
+  name: TransportName,
+  token: string,
+): { doorFlags: string[]; doorEnv: Record<string, string> } {
+  if (name === "stdin") return { doorFlags: ["--stdin"], doorEnv: {} };
+  if (name === "unix") return { doorFlags: [], doorEnv: {} };
+  return { doorFlags: ["--http", "127.0.0.1:0"], doorEnv: { TRL_AUTH_TOKEN: token } };
+}
+
+function addressIn(log: string): { hostname: string; port: number } {
+  const [, hostname, port] = /http=http:\/\/([\d.]+):(\d+)/.exec(log)!;
+  return { hostname: hostname!, port: Number(port) };
 }

@@ -1,8 +1,13 @@
 // A client that shows the wire as it is: raw bytes out, frames in.
 import type { MethodName, Params, Result } from "../../src/protocol/methods.ts";
+import type { Carrier, CarrierEvents } from "./carriers/carrier.ts";
+import { openUnix } from "./carriers/unix.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a frame is whatever the daemon sent
 export type Frame = Record<string, any>;
+
+/** Of all wires together: some of them share a connection. */
+let nextId = 1;
 
 export class Wire implements Disposable {
   readonly frames: Frame[] = [];
@@ -11,32 +16,24 @@ export class Wire implements Disposable {
   /** A flood is better looked at as it passes. */
   keepsFrames = true;
   onFrame: ((frame: Frame) => void) | undefined;
-  #socket!: Bun.Socket;
-  #pending: Uint8Array[] = [];
-  #parts: Buffer[] = [];
-  #isEnding = false;
+  #carrier!: Carrier;
   #wake: (() => void)[] = [];
-  #nextId = 1;
 
-  static async connect(path: string): Promise<Wire> {
+  static connect(path: string): Promise<Wire> {
+    return Wire.over((events) => openUnix(path, events));
+  }
+
+  static async over(open: (events: CarrierEvents) => Carrier | Promise<Carrier>): Promise<Wire> {
     const wire = new Wire();
-    wire.#socket = await Bun.connect({
-      unix: path,
-      allowHalfOpen: true,
-      socket: {
-        data: (_, chunk) => wire.#receive(chunk),
-        drain: () => wire.#flush(),
-        end: () => wire.#closed(),
-        close: () => wire.#closed(),
-        error() {},
-      },
+    wire.#carrier = await open({
+      line: (text) => wire.#receive(text),
+      closed: () => wire.#closed(),
     });
     return wire;
   }
 
   send(bytes: string | Uint8Array): void {
-    this.#pending.push(typeof bytes === "string" ? Buffer.from(bytes) : bytes);
-    this.#flush();
+    this.#carrier.send(typeof bytes === "string" ? Buffer.from(bytes) : bytes);
   }
 
   sendFrame(frame: unknown): void {
@@ -45,16 +42,15 @@ export class Wire implements Disposable {
 
   /** Half-close: no more requests, but replies still come. */
   endInput(): void {
-    this.#isEnding = true;
-    this.#flush();
+    this.#carrier.endInput();
   }
 
   pause(): void {
-    this.#socket.pause();
+    this.#carrier.pause();
   }
 
   resume(): void {
-    this.#socket.resume();
+    this.#carrier.resume();
   }
 
   /** The first frame for which the test holds, whether it has come already or not. */
@@ -79,7 +75,7 @@ export class Wire implements Disposable {
 
   /** The whole reply frame, error or not. */
   async request(method: string, params?: unknown): Promise<Frame> {
-    const id = `w${this.#nextId++}`;
+    const id = `w${nextId++}`;
     this.sendFrame({ id, method, params });
     return await this.frame((frame) => frame["id"] === id, 120_000);
   }
@@ -99,34 +95,15 @@ export class Wire implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#socket.terminate();
+    this.#carrier.terminate();
   }
 
-  #flush(): void {
-    for (let head = this.#pending[0]; head; head = this.#pending[0]) {
-      const written = Math.max(0, this.#socket.write(head));
-      if (written < head.length) {
-        this.#pending[0] = head.subarray(written);
-        return;
-      }
-      this.#pending.shift();
-    }
-    if (this.#isEnding) this.#socket.shutdown();
-  }
-
-  #receive(chunk: Uint8Array): void {
-    let start = 0;
-    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
-      const line = Buffer.concat([...this.#parts, chunk.subarray(start, end)]).toString();
-      this.#parts = [];
-      start = end + 1;
-      if (this.keepsFrames) this.rawLines.push(line);
-      const frame = JSON.parse(line) as Frame;
-      this.onFrame?.(frame);
-      if (this.keepsFrames || !this.onFrame || "id" in frame || frame["type"] === "exit")
-        this.frames.push(frame);
-    }
-    if (start < chunk.length) this.#parts.push(Buffer.from(chunk.subarray(start)));
+  #receive(line: string): void {
+    if (this.keepsFrames) this.rawLines.push(line);
+    const frame = JSON.parse(line) as Frame;
+    this.onFrame?.(frame);
+    if (this.keepsFrames || !this.onFrame || "id" in frame || frame["type"] === "exit")
+      this.frames.push(frame);
     this.#notify();
   }
 

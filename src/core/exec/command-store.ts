@@ -2,6 +2,7 @@
 import { TrlError } from "../../protocol/errors.ts";
 import { retainedBytesMax, retainedCommandsMax, retainedSeconds } from "../limits.ts";
 import type { Command } from "./command.ts";
+import { CommandTally } from "./tally.ts";
 
 export interface CommandRecord {
   command: Command;
@@ -11,6 +12,7 @@ export interface CommandRecord {
 }
 
 export class CommandStore {
+  readonly tally = new CommandTally();
   #running = new Map<string, CommandRecord>();
   /** In the order of their end, as a Map keeps them. */
   #ended = new Map<string, CommandRecord>();
@@ -46,6 +48,9 @@ export class CommandStore {
   #end(record: CommandRecord): void {
     const { command } = record;
     record.endedAt = new Date();
+    const { reason, exitCode, durationMs } = command.outcome!;
+    const { stdout, stderr } = command.output;
+    this.tally.add(reason, exitCode, durationMs, stdout.totalBytes + stderr.totalBytes);
     this.#running.delete(command.id);
     this.#ended.set(command.id, record);
     command.output.compact();

@@ -39,6 +39,8 @@ const libc = open();
 
 const O_CLOEXEC = 0o2000000;
 const POLLIN = 1;
+const POLLERR = 8;
+const POLLHUP = 16;
 const WNOHANG = 1;
 const LOCK_EX_NB = 2 | 4;
 const PR_SET_CHILD_SUBREAPER = 36;
@@ -73,6 +75,14 @@ export function hasInput(fd: number): boolean {
   pollEntry[1] = POLLIN;
   if (libc.poll(ptr(pollEntry), 1, 0) <= 0) return false;
   return ((pollEntry[1]! >> 16) & POLLIN) !== 0;
+}
+
+/** Whether what is written there would reach nobody. A pipe tells it without being written to. */
+export function isReaderGone(fd: number): boolean {
+  pollEntry[0] = fd;
+  pollEntry[1] = 0;
+  if (libc.poll(ptr(pollEntry), 1, 0) <= 0) return false;
+  return ((pollEntry[1]! >> 16) & (POLLERR | POLLHUP)) !== 0;
 }
 
 /** Orphans of our descendants become our children instead of init's. Linux only. */

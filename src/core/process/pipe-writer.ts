@@ -13,15 +13,26 @@ export function writeAndClose(fd: number, bytes: Uint8Array): void {
   closeSync(fd);
 }
 
+export interface PipeWriterEvents {
+  /** All has been written. */
+  onRoom?(): void;
+  /** The reader has gone. */
+  onGone?(): void;
+}
+
 export class PipeWriter {
   #fd: number;
   #sink: Bun.FileSink;
   #queue: Uint8Array[] = [];
   #pendingBytes = 0;
   #isWriting = false;
+  #awaitingEnd: (() => void)[] = [];
   #state: "open" | "ending" | "closed" = "open";
 
-  constructor(fd: number) {
+  constructor(
+    fd: number,
+    readonly events: PipeWriterEvents = {},
+  ) {
     this.#fd = fd;
     this.#sink = Bun.file(fd).writer();
   }
@@ -59,11 +70,21 @@ export class PipeWriter {
         this.#queue.shift();
         this.#pendingBytes -= next.length;
       }
+      this.events.onRoom?.();
       if (this.#state === "ending") this.#close();
     } catch {
-      this.#close(); // the reader has gone
+      this.#close();
+      this.events.onGone?.();
     }
     this.#isWriting = false;
+    if (this.#queue.length > 0)
+      void this.#drain(); // somebody has used the room
+    else for (const resolve of this.#awaitingEnd.splice(0)) resolve();
+  }
+
+  /** Resolves when nothing waits to be written, for whatever reason. */
+  async drained(): Promise<void> {
+    if (this.#isWriting) await new Promise<void>((resolve) => this.#awaitingEnd.push(resolve));
   }
 
   #close(): void {

@@ -27,6 +27,11 @@ export class FrontendState {
     else if ("session_id" in fields) this.#field ??= "snake";
   }
 
+  /** Trust alone does not say which dialect a client will choose. */
+  get isSpoken(): boolean {
+    return this.#tag !== undefined;
+  }
+
   get spelling(): Spelling {
     return { tag: this.#tag ?? "pascal", field: this.#field ?? "both" };
   }

@@ -19,6 +19,8 @@ export interface HandlerContext {
   version: string;
   maxLineBytes: number;
   stallTimeoutS: number;
+  /** The ways in that are open. */
+  transports: string[];
 }
 
 export function createHandlers(context: HandlerContext): Handlers {

@@ -1,11 +1,10 @@
-import { toJsonSchema } from "@valibot/to-json-schema";
 import { scrollbackLines, terminalRingBytes } from "../../core/limits.ts";
 import { autoDriver, drivers } from "../../core/pty/create-terminal.ts";
 import { openDescriptors, residentBytes } from "../../core/resources.ts";
 import { errorCodes } from "../../protocol/errors.ts";
-import { EnvOverrides, envOverridesJsonSchema, PlainObject } from "../../protocol/fields.ts";
 import { methods, protocolVersion } from "../../protocol/methods.ts";
 import type { DescribeResult } from "../../protocol/system.ts";
+import { schemaOf } from "../json-schema.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
 type SystemHandlers = Pick<Handlers, "system.ping" | "system.stats" | "system.describe">;
@@ -38,7 +37,7 @@ export function systemHandlers(context: HandlerContext): SystemHandlers {
   };
 }
 
-function describe({ registry, version, maxLineBytes }: HandlerContext): DescribeResult {
+function describe({ registry, version, maxLineBytes, transports }: HandlerContext): DescribeResult {
   const { options, custody } = registry;
   return {
     protocol_version: protocolVersion,
@@ -47,7 +46,7 @@ function describe({ registry, version, maxLineBytes }: HandlerContext): Describe
     methods: describeMethods(),
     error_codes: errorCodes,
     capabilities: {
-      transports: ["unix"],
+      transports,
       stateful_shells: ["bash", "zsh", "sh", "dash", "ash"],
       adopts_orphans: custody.adoptsOrphans,
       inherit_env: ["all", "safe", "none"],
@@ -74,17 +73,7 @@ function describe({ registry, version, maxLineBytes }: HandlerContext): Describe
   };
 }
 
-function schemaOf(schema: Parameters<typeof toJsonSchema>[0]) {
-  return toJsonSchema(schema, {
-    errorMode: "ignore",
-    overrideSchema: ({ valibotSchema }) => {
-      if (valibotSchema === EnvOverrides) return envOverridesJsonSchema as never;
-      return valibotSchema === PlainObject ? { type: "object" } : undefined;
-    },
-  });
-}
-
-const schemasOf = (events: Record<string, Parameters<typeof toJsonSchema>[0]>) =>
+const schemasOf = (events: Record<string, Parameters<typeof schemaOf>[0]>) =>
   Object.fromEntries(Object.entries(events).map(([type, schema]) => [type, schemaOf(schema)]));
 
 let described: DescribeResult["methods"] | undefined;

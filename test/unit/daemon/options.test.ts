@@ -2,7 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { environmentName, type FlagName, type FlagTable, flags } from "../../../src/daemon/flags.ts";
-import { type GivenFlags, OptionError, readOptions } from "../../../src/daemon/options.ts";
+import { OptionError } from "../../../src/daemon/option-error.ts";
+import { type GivenFlags, readOptions } from "../../../src/daemon/options.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 
 const dir = tempDir();

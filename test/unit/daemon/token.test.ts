@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { OptionError } from "../../../src/daemon/options.ts";
+import { OptionError } from "../../../src/daemon/option-error.ts";
 import { obtainToken, tokenCheck, tokenPath } from "../../../src/daemon/token.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 

@@ -17,6 +17,7 @@ test("every method has a handler, and every handler a method", () => {
     registry,
     counters: newCounters(),
     version: "0",
+    transports: [],
     maxLineBytes: 1,
     stallTimeoutS: 30,
   });

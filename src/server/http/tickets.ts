@@ -1,0 +1,30 @@
+// A browser cannot send a header with a WebSocket, and a token has no place in an address: it asks for a ticket, which
+// is good for one connection within a short time.
+import { randomBytes } from "node:crypto";
+
+export const ticketSeconds = 30;
+const ticketsMax = 1000;
+
+export class Tickets {
+  readonly #expiry = new Map<string, number>();
+
+  constructor(readonly clock = () => performance.now()) {}
+
+  issue(): string {
+    const now = this.clock();
+    for (const [ticket, until] of this.#expiry) {
+      if (until > now && this.#expiry.size < ticketsMax) break; // the rest is younger
+      this.#expiry.delete(ticket);
+    }
+    const ticket = randomBytes(32).toString("hex");
+    this.#expiry.set(ticket, now + ticketSeconds * 1000);
+    return ticket;
+  }
+
+  /** Once. It is looked up by its hash table, not compared character by character. */
+  redeem(ticket: string): boolean {
+    const until = this.#expiry.get(ticket);
+    this.#expiry.delete(ticket);
+    return until !== undefined && until > this.clock();
+  }
+}
