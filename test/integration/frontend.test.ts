@@ -295,8 +295,15 @@ describe("CreateSession", () => {
     wire.sendFrame({ type: "Subscribe", session_id: "again" });
     wire.sendFrame({ type: "WriteInput", session_id: "again", data: "\n" });
     await wire.frame((frame) => frame["type"] === "SessionClosed");
-    wire.sendFrame({ type: "CreateSession", id: "again", ...plain });
+    wire.send(
+      pipelined(
+        { type: "CreateSession", id: "again", ...plain },
+        { type: "Subscribe", session_id: "again" },
+        { type: "WriteInput", session_id: "again", data: "echo se''cond\n" },
+      ),
+    );
     await wire.frame((frame) => frame["type"] === "SessionCreated" && frame["session_id"] === "again");
+    await shows(wire, "again", "second");
     expect(ofType(wire, "Error")).toEqual([]);
     wire.sendFrame({ type: "CloseSession", session_id: "again" });
     await until("its end", () => ofType(wire, "SessionClosed").length === 2);

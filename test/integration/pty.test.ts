@@ -448,8 +448,11 @@ describe("after the end", () => {
     await terminal.waitForExit(30);
     const { lines } = await terminal.snapshot({ scrollback: 2 });
     expect(lines).toEqual(["799994", "799995", "799996", "799997", "799998", "799999", "800000", ""]);
+    await terminal.waitFor("799999");
+    await terminal.waitForRegex("^800000$");
     const watcher = await Watcher.subscribe(wire, { session_id: terminal.id, from: 0 });
     await watcher.untilExit();
+    expect(watcher.display.terminal.buffer.active.baseY).toBe(0);
     expect(watcher.frames[0]).toMatchObject({ type: "gap", from: 0 });
     expect(watcher.display.lines.slice(0, 6)).toEqual(["799996", "799997", "799998", "799999", "800000", ""]);
   }, 60_000);

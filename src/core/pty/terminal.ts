@@ -127,6 +127,11 @@ export class Terminal {
     if (!this.#final) look(this.#screen.read(look));
   }
 
+  /** The last screen, where the emulator is gone. */
+  get finalText(): string | undefined {
+    return this.#final?.lines(0).join("\n");
+  }
+
   snapshot(format: "text" | "ansi", scrollback: number): Snapshot {
     const view = this.#final ?? viewOf(this.#screen.read());
     const { cursor, title, isAlternate } = view;

@@ -29,6 +29,7 @@ export class Terminals {
   /** Those that live, and behind them those that have ended. */
   readonly #live = new Map<string, Terminal>();
   readonly #exited = new Map<string, Terminal>();
+  readonly #replacing = new Map<string, Promise<Terminal>>();
   #warmUp: Timer | undefined;
 
   constructor(readonly context: TerminalsContext) {}
@@ -53,10 +54,23 @@ export class Terminals {
     return terminal;
   }
 
-  /** The program of that terminal has ended, and what it left running is being ended: then the id is free again. */
-  endingWith(id: string | undefined): Promise<void> | undefined {
-    const terminal = id === undefined ? undefined : this.#live.get(id);
-    return terminal?.exit && terminal.done;
+  /**
+   * Where the program of a terminal of that id has ended and what it left running is being ended, the new one comes
+   * after it, and who asks for it meanwhile waits.
+   */
+  createInTime(params: CreateParams): Terminal | Promise<Terminal> {
+    const id = params.session_id;
+    const before = id === undefined ? undefined : this.#live.get(id);
+    if (id === undefined || !before?.exit || this.#replacing.has(id)) return this.create(params);
+    const created = before.done.then(() => this.create(params)).finally(() => this.#replacing.delete(id));
+    this.#replacing.set(id, created);
+    return created;
+  }
+
+  /** Uses the terminal of that id; later, where it is about to be there. */
+  use<T>(id: string, action: (terminal: Terminal) => T): T | Promise<T> {
+    const coming = this.#replacing.get(id);
+    return coming ? coming.then(action) : action(this.get(id));
   }
 
   has(id: string): boolean {
