@@ -47,7 +47,8 @@ export class Dispatcher {
       return this.#encode(okReply(id, await this.#call(request.method, request.params, client)));
     } catch (error) {
       const known = this.#asTrlError(error);
-      return isFrontend ? this.frontend.error(known.message, client) : this.#encode(errorReply(id, known));
+      if (!isFrontend) return this.#encode(errorReply(id, known));
+      return await client.frontend.inTurn(Promise.resolve(this.frontend.error(known.message, client)), true);
     }
   }
 

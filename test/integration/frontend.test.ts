@@ -397,6 +397,10 @@ describe("a bad message gets Error, which names the field, and the connection li
       await until("an answer", () => wire.frames.length > before);
       expect(wire.frames[before]).toEqual({ type: "Error", message: expect.any(String) });
     }
+    using other = await daemon.connect();
+    other.send(`${pipelined({ type: "Auth", token }, { type: "Ping" })}not json\n`);
+    await until("three answers", () => other.frames.length === 3);
+    expect(other.frames.map(({ type }) => type)).toEqual(["AuthResult", "Pong", "Error"]);
     await wire.call("system.ping", {});
     const before = wire.frames.length;
     wire.send("not json\n");

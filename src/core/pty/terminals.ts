@@ -12,8 +12,8 @@ import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
 import type { Custody } from "../process/custody.ts";
 import { createTerminal } from "./create-terminal.ts";
-import { warmUpEmulator } from "./emulator.ts";
 import type { Terminal } from "./terminal.ts";
+import { warmUpEmulator } from "./warm-up.ts";
 
 export interface TerminalsContext {
   options: CoreOptions;
@@ -120,10 +120,11 @@ export class Terminals {
     if (this.#live.get(id) === terminal) this.#live.delete(id);
     this.#exited.set(id, terminal);
     let bytes = [...this.#exited.values()].reduce((sum, { ring }) => sum + ring.heldBytes, 0);
-    for (const [oldest, { ring }] of this.#exited) {
-      if (this.#exited.size <= exitedTerminalsMax && bytes <= exitedTerminalBytesMax) break;
-      this.#exited.delete(oldest);
-      bytes -= ring.heldBytes;
+    for (const [oldest, known] of this.#exited) {
+      if (this.#exited.size > exitedTerminalsMax) this.#exited.delete(oldest);
+      else if (bytes <= exitedTerminalBytesMax) break;
+      bytes -= known.ring.heldBytes;
+      known.condense(); // how it ended, and its last screen, stay
     }
   }
 }

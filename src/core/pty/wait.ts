@@ -9,7 +9,7 @@ import type { Terminal, TerminalListener } from "./terminal.ts";
 export function waitFor(terminal: Terminal, until: Until, timeoutS: number): Promise<WaitOutcome> {
   const match = matcher(until);
   return new Promise((resolve) => {
-    let silence: Timer | undefined;
+    let stopSilence = () => {};
     const listener: TerminalListener = {
       isDisplay: false,
       printed() {
@@ -23,13 +23,14 @@ export function waitFor(terminal: Terminal, until: Until, timeoutS: number): Pro
     const stopTimer = afterSeconds(timeoutS, () => finish("timeout"));
     const finish = (outcome: WaitOutcome) => {
       stopTimer();
-      clearTimeout(silence);
+      stopSilence();
       terminal.unlisten(listener);
       resolve(outcome);
     };
     const awaitSilence = () => {
-      clearTimeout(silence);
-      if (until.idle_ms !== undefined) silence = setTimeout(() => finish("idle"), until.idle_ms);
+      stopSilence();
+      if (until.idle_ms === undefined) return;
+      stopSilence = afterSeconds(Math.max(1, until.idle_ms) / 1000, () => finish("idle"));
     };
     const look = () => {
       let found = terminal.finalText === undefined ? undefined : match?.text(terminal.finalText);

@@ -47,7 +47,12 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
         refuseBeyondEnd(from, ring.end);
         const start = from ?? (replay === "none" ? ring.end : undefined);
         subscribe(terminal, client, { dialect: methodDialect, from: start, scrollback });
-        return { session_id, offset: start ?? ring.end, ...size, state: exit ? "exited" : "running" };
+        return {
+          session_id,
+          offset: start ?? terminal.boundary,
+          ...size,
+          state: exit ? "exited" : "running",
+        };
       }),
 
     "pty.unsubscribe": ({ session_id }, { subscriptions }) => {
