@@ -71,6 +71,9 @@ export const floodTurnPauseMs = 1;
 export const politePauseMs = 16;
 export const typingMs = 250;
 
+/** How long a terminal may take to see a ^S that was typed during a flood. */
+export const userDecidesMs = 50;
+
 /** A program has ended and a background process holds its terminal: so long a silence ends the output, too. */
 export const quietAfterExitMs = 30;
 

@@ -7,7 +7,9 @@ export const driverNames = ["native", "bun-pty"] as const;
 export type DriverName = (typeof driverNames)[number];
 
 /** The kernel's size has 16 bits a side; a screen of that size would be gigabytes. */
-const sideMax = 2000;
+const sideMax = 1000;
+/** To draw a screen takes time for each cell, in which everybody waits. */
+export const cellsMax = 100_000;
 export const Side = v.pipe(
   v.number(),
   v.integer("a whole number of cells"),

@@ -51,7 +51,8 @@ export class Dispatcher {
     } catch (error) {
       const known = this.#asTrlError(error);
       this.counters.errors.set(known.code, (this.counters.errors.get(known.code) ?? 0) + 1);
-      return isFrontend ? this.frontend.error(known.message, client) : this.#encode(errorReply(id, known));
+      if (!isFrontend) return this.#encode(errorReply(id, known));
+      return await client.frontend.inTurn(Promise.resolve(this.frontend.error(known.message, client)), true);
     }
   }
 

@@ -65,7 +65,7 @@ export function outputFrame(
 }
 
 export function redrawFrame(terminal: Terminal, dialect: TerminalDialect, scrollback: number): Uint8Array {
-  const [before, after] = dialect.output(terminal, terminal.ring.end, true);
+  const [before, after] = dialect.output(terminal, terminal.boundary, true);
   return controlFrame(before + base64(Buffer.from(terminal.redraw(scrollback))) + after);
 }
 

@@ -6,6 +6,9 @@ import type { Terminal, TerminalListener } from "../core/pty/terminal.ts";
 import type { LaneSubscriber, OutputLane } from "./lane.ts";
 import { controlFrame, outputFrame, redrawFrame, type TerminalDialect } from "./terminal-frames.ts";
 
+/** More sizes than anybody can see. */
+const resizesMax = 64;
+
 export interface SubscriptionSpec {
   terminal: Terminal;
   lane: OutputLane;
@@ -49,7 +52,10 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
   }
 
   resized(size: TerminalSize): void {
-    this.#resizes.push({ ...size, offset: this.#spec.terminal.ring.end });
+    const offset = this.#spec.terminal.ring.end;
+    if (this.#resizes.at(-1)?.offset === offset) this.#resizes.pop();
+    this.#resizes.push({ ...size, offset });
+    if (this.#resizes.length > resizesMax) this.#resizes.shift();
     this.#advance();
   }
 
@@ -87,6 +93,7 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
     if (this.#cursor < ring.start) {
       this.#send(dialect.gap?.(terminal, this.#cursor, ring.end));
       this.#cursor = ring.end;
+      this.#resizes.splice(0, this.#resizes.length - 1); // the last one is the size of the screen to come
       this.#wantsRedraw = true;
       return true;
     }
@@ -98,7 +105,7 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
     }
     if (this.#wantsRedraw) {
       this.#wantsRedraw = false;
-      this.#cursor = ring.end;
+      this.#cursor = terminal.boundary;
       lane.send(redrawFrame(terminal, dialect, this.#scrollback));
       this.#scrollback = 0;
       return true;

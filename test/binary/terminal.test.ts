@@ -299,7 +299,7 @@ describe("trl attach", () => {
     await using daemon = await startDaemon();
     using user = await atWork(daemon);
     const file = join(daemon.dir, "paste");
-    await Bun.write(file, "x".repeat(3_000_000));
+    await Bun.write(file, "x".repeat(20_000_000));
     user.notesBells(join(daemon.dir, "bell"));
     user.enter("stty raw -echo; echo ready; sleep 1000");
     await user.sees(/^ready/m);

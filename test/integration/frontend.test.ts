@@ -295,8 +295,15 @@ describe("CreateSession", () => {
     wire.sendFrame({ type: "Subscribe", session_id: "again" });
     wire.sendFrame({ type: "WriteInput", session_id: "again", data: "\n" });
     await wire.frame((frame) => frame["type"] === "SessionClosed");
-    wire.sendFrame({ type: "CreateSession", id: "again", ...plain });
+    wire.send(
+      pipelined(
+        { type: "CreateSession", id: "again", ...plain },
+        { type: "Subscribe", session_id: "again" },
+        { type: "WriteInput", session_id: "again", data: "echo se''cond\n" },
+      ),
+    );
     await wire.frame((frame) => frame["type"] === "SessionCreated" && frame["session_id"] === "again");
+    await shows(wire, "again", "second");
     expect(ofType(wire, "Error")).toEqual([]);
     wire.sendFrame({ type: "CloseSession", session_id: "again" });
     await until("its end", () => ofType(wire, "SessionClosed").length === 2);
@@ -390,6 +397,10 @@ describe("a bad message gets Error, which names the field, and the connection li
       await until("an answer", () => wire.frames.length > before);
       expect(wire.frames[before]).toEqual({ type: "Error", message: expect.any(String) });
     }
+    using other = await daemon.connect();
+    other.send(`${pipelined({ type: "Auth", token }, { type: "Ping" })}not json\n`);
+    await until("three answers", () => other.frames.length === 3);
+    expect(other.frames.map(({ type }) => type)).toEqual(["AuthResult", "Pong", "Error"]);
     await wire.call("system.ping", {});
     const before = wire.frames.length;
     wire.send("not json\n");

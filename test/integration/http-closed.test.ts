@@ -327,16 +327,15 @@ describe("too much", () => {
     expect([400, 431, 0]).toContain(await client.status());
   });
 
-  test("of time for the headers, or for the body", async () => {
+  /** The body's limit is longer than a test should take, and has a test of its own. */
+  test("of time for the headers", async () => {
     using silent = await RawClient.connect(daemon.port);
     using halfway = await RawClient.connect(daemon.port);
-    using bodiless = await RawClient.connect(daemon.port);
     using dripping = await RawClient.connect(daemon.port);
     halfway.send(head());
-    bodiless.send(`${head()}Content-Length: 10\r\n\r\n{`);
     const letters = `${head()}X: ${"x".repeat(100)}`[Symbol.iterator]();
     const drip = setInterval(() => dripping.send(letters.next().value ?? "x"), 1000);
-    const clients = [silent, halfway, bodiless, dripping];
+    const clients = [silent, halfway, dripping];
     await Promise.all(clients.map((client) => client.untilClosed(15_000)));
     clearInterval(drip);
     expect(clients.filter(({ received }) => received.includes(" 200 "))).toEqual([]);

@@ -152,7 +152,7 @@ describe("a status says what the reply says:", () => {
       method: "exec.run",
       params: { session_id, command, ...more },
     });
-    const timeout = await failed(run("echo partial; sleep 100", { timeout_s: 0.1 }), 408, "COMMAND_TIMEOUT");
+    const timeout = await failed(run("echo partial; sleep 100", { timeout_s: 0.1 }), 504, "COMMAND_TIMEOUT");
     expect(timeout["error"].data).toMatchObject({ stdout: "partial\n", timed_out: true });
     await failed(run("exit 3", { check: true }), 422, "COMMAND_FAILED");
     expect((await daemon.post(run("exit 3"))).status).toBe(200);

@@ -1,6 +1,6 @@
 // What every driver of terminals must do. What one cannot do, it says in system.describe, and is held to that as well.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { driverNames } from "../../src/protocol/pty.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { newTerminal, Watcher } from "../support/terminal.ts";
@@ -40,6 +40,13 @@ describe.each([...driverNames])("%s", (driver) => {
     const args = ["%s|", "a b", "", "it's", '"q"', "$HOME", "*", "é\n"];
     const { output } = await run("printf", { args });
     expect(output.toString()).toBe('a b||it\'s|"q"|$HOME|*|é\r\n|');
+  });
+
+  test("runs a program whose path looks like a variable", async () => {
+    mkdirSync(`${daemon.dir}/a=b`, { recursive: true });
+    writeFileSync(`${daemon.dir}/a=b/prog`, '#!/bin/sh\necho right "$@"\n', { mode: 0o755 });
+    const { output } = await run(`${daemon.dir}/a=b/prog`, { args: ["/bin/echo", "wrong"] });
+    expect(output.toString()).toBe("right /bin/echo wrong\r\n");
   });
 
   test("gives the environment that was asked for, and nothing of the daemon's own", async () => {

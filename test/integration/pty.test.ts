@@ -61,6 +61,7 @@ describe("pty.create", () => {
     [{ cols: 0 }, "cols"],
     [{ rows: 1.5 }, "rows"],
     [{ cols: 100000 }, "cols"],
+    [{ cols: 1000, rows: 1000 }, "cells"],
     [{ session_id: "a b" }, "session_id"],
     [{ session_id: 'x"y' }, "session_id"],
     [{ args: ["x"] }, "command"],
@@ -466,8 +467,11 @@ describe("after the end", () => {
       await terminal.waitForExit(30);
       const { lines } = await terminal.snapshot({ scrollback: 2 });
       expect(lines).toEqual(["799994", "799995", "799996", "799997", "799998", "799999", "800000", ""]);
+      await terminal.waitFor("799999");
+      await terminal.waitForRegex("^800000$");
       const watcher = await Watcher.subscribe(wire, { session_id: terminal.id, from: 0 });
       await watcher.untilExit();
+      expect(watcher.display.terminal.buffer.active.baseY).toBe(0);
       expect(watcher.frames[0]).toMatchObject({ type: "gap", from: 0 });
       expect(watcher.display.lines.slice(0, 6)).toEqual([
         "799996",
@@ -504,6 +508,122 @@ describe("after the end", () => {
     expect(isAlive(terminal.pid)).toBe(false);
     expect(watcher.exit).toMatchObject({ signal: "SIGKILL" });
   });
+});
+
+describe("where it is easy to go wrong:", () => {
+  testOnce()("^S stops a flood every time, ^Q lets it go on", async () => {
+    const terminal = await newTerminal(wire, { command: "yes" });
+    const offset = async () => (await terminal.summary()).offset;
+    for (let round = 0; round < 5; round++) {
+      const before = await offset();
+      await until("a flood", async () => (await offset()) > before + 500_000);
+      await terminal.type("\x13");
+      let last = -1;
+      await until("silence", async () => {
+        const now = await offset();
+        const isSilent = now === last;
+        last = now;
+        await Bun.sleep(120); // longer than any turn
+        return isSilent;
+      });
+      await terminal.type("\x11");
+    }
+    await wire.call("pty.close", { session_id: terminal.id });
+  });
+
+  testOnce()("a thousand sizes cost no more than the last", async () => {
+    const terminal = await newTerminal(wire, { command: "seq 1 3000; exec cat" });
+    await terminal.waitFor("3000");
+    using slow = await daemon.connect();
+    const watcher = await Watcher.subscribe(slow, { session_id: terminal.id, replay: "none" });
+    const sizes = Array.from({ length: 1000 }, (_, n) => ({ cols: 40 + (n % 100), rows: 10 + (n % 40) }));
+    await Promise.all(sizes.map((size) => wire.call("pty.resize", { session_id: terminal.id, ...size })));
+    await Bun.sleep(2500); // long enough for the emulator to be given back
+    const began = performance.now();
+    expect((await terminal.snapshot()).lines!.join("\n")).toContain("3000");
+    expect(performance.now() - began).toBeLessThan(200);
+    expect(watcher.display.terminal.cols).toBe(sizes.at(-1)!.cols);
+    await wire.call("pty.close", { session_id: terminal.id });
+  });
+
+  testOnce()("a redraw does not come in the middle of a sequence or a character", async () => {
+    for (const [begun, rest, text] of [
+      ["abc\\033[3", "1mRED", "abcRED"],
+      ["abc\\346\\274", "\\242d", "abc漢d"],
+      ["abc\\033]2;a ti", "tle\\007d", "abcd"],
+    ]) {
+      const terminal = await newTerminal(wire, {
+        command: `stty -echo; printf '${begun}'; read go; printf '${rest}'; cat`,
+      });
+      await terminal.waitFor("abc");
+      await until("all of it", async () => (await terminal.summary()).offset >= 4);
+      using own = await daemon.connect();
+      const watcher = await Watcher.subscribe(own, { session_id: terminal.id });
+      await until("the redraw", () => watcher.frames.length > 0);
+      await wire.call("pty.write", { session_id: terminal.id, data: "\n" });
+      await until(text!, () => watcher.display.lines.join("").replaceAll(/\s/g, "").includes(text!));
+      await wire.call("pty.close", { session_id: terminal.id });
+    }
+  });
+
+  testOnce()("the size goes back to the typist before, not to an observer", async () => {
+    const terminal = await newTerminal(wire, { command: "cat" });
+    const { session_id } = terminal;
+    using first = await daemon.connect();
+    await first.call("pty.write", { session_id, data: "a" });
+    const second = await daemon.connect();
+    await second.call("pty.write", { session_id, data: "b" });
+    second[Symbol.dispose]();
+    using observer = await daemon.connect();
+    await until("the second is gone", async () => {
+      const { applied } = await first.call("pty.resize", { session_id, cols: 90, rows: 30 });
+      return applied;
+    });
+    expect(await observer.call("pty.resize", { session_id, cols: 33, rows: 9 })).toMatchObject({
+      applied: false,
+      cols: 90,
+    });
+    await wire.call("pty.close", { session_id });
+  });
+
+  testOnce()("a wait without end is not over at once, and a wrapped wide character is found", async () => {
+    const terminal = await newTerminal(wire, { command: "printf 'abcdefgh漢字漢字 end'; cat", cols: 9 });
+    await terminal.waitFor("abcdefgh漢字漢字 end");
+    const { matched } = await wire.call("pty.wait", {
+      session_id: terminal.id,
+      until: { idle_ms: 2 ** 31 },
+      timeout_s: 0.1,
+    });
+    expect(matched).toBe("timeout");
+    await wire.call("pty.close", { session_id: terminal.id });
+  });
+
+  testOnce()("a real-time signal has a number and a name", async () => {
+    const terminal = await newTerminal(wire, { command: "kill -35 $$" });
+    await terminal.waitForExit();
+    expect(await terminal.summary()).toMatchObject({ exit_code: 163, signal: "SIG35" });
+  });
+
+  testOnce()(
+    "the records of long outputs stay, when their output is gone",
+    async () => {
+      const ids: string[] = [];
+      for (let i = 0; i < 10; i++) {
+        const terminal = await newTerminal(wire, {
+          command: "head -c 3200000 /dev/zero | base64; echo END; exit 7",
+        });
+        await terminal.waitForExit(30);
+        ids.push(terminal.id);
+      }
+      for (const session_id of ids) {
+        const { lines } = await wire.call("pty.snapshot", { session_id });
+        expect(lines!.join("\n")).toContain("END");
+        const watcher = await Watcher.subscribe(wire, { session_id });
+        expect(await watcher.untilExit()).toMatchObject({ exit_code: 7 });
+      }
+    },
+    60_000,
+  );
 });
 
 test("unknown terminals are SESSION_NOT_FOUND", async () => {

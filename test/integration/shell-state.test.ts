@@ -1,6 +1,6 @@
 // What a session keeps from command to command, and what can never wedge it, in each stateful shell.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { newSession } from "../support/session.ts";
 import type { Wire } from "../support/wire.ts";
@@ -15,6 +15,16 @@ afterAll(() => daemon[Symbol.asyncDispose]());
 
 const all = ["bash", "zsh", "dash", "/bin/sh"];
 const rich = ["bash", "zsh"];
+
+test("a bash that goes by the name of sh keeps its state", async () => {
+  symlinkSync("/bin/bash", `${daemon.dir}/sh`);
+  const { out } = await newSession(wire, { shell: `${daemon.dir}/sh` });
+  await out("cd /usr; x=1");
+  expect(await out("echo $x; pwd")).toBe("1\n/usr");
+  expect(await out("2>/dev/null cd /; pwd")).toBe("/");
+  await out("2>/dev/null cd /usr");
+  expect(await out("pwd")).toBe("/usr");
+});
 
 describe.each(all)("%s keeps", (shell) => {
   test("the directory, and `cd -`", async () => {

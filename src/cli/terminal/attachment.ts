@@ -23,6 +23,9 @@ const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 
 /** For what is on its way when the user leaves. */
 const farewellMs = 500;
+/** Typed or pasted, and not taken by the program yet. */
+const queuedBytesMax = 16 * 1024 * 1024;
+const retryMs = 20;
 const bell = Buffer.from("\x07");
 
 /** Gives the exit code; the user's terminal is as it was. */
@@ -46,6 +49,7 @@ class Attachment {
   readonly #passer: OutputPasser;
   readonly #ending = Promise.withResolvers<Ending>();
   #lastWrite: Promise<unknown> = Promise.resolve();
+  #queuedBytes = 0;
 
   constructor(
     readonly client: TrlClient,
@@ -104,17 +108,32 @@ class Attachment {
   #type(typed: Buffer): void {
     const at = this.key(typed);
     const keys = at === -1 ? typed : typed.subarray(0, at);
-    if (keys.length > 0) this.#lastWrite = this.#write(keys);
+    if (keys.length > 0) this.#queue(keys);
     if (at !== -1) this.#end({ kind: "detached" });
   }
 
+  /** In order, one after the other. What is too much even to wait is gone, and the user hears it. */
+  #queue(keys: Buffer): void {
+    if (this.#queuedBytes + keys.length > queuedBytesMax) {
+      this.#passer.pass(1, bell);
+      return;
+    }
+    this.#queuedBytes += keys.length;
+    this.#lastWrite = this.#lastWrite.then(async () => {
+      await this.#write(keys);
+      this.#queuedBytes -= keys.length;
+    });
+  }
+
+  /** A program that does not read just now gets it when it does. */
   async #write(keys: Buffer): Promise<void> {
-    try {
-      const data = keys.toString("base64");
-      await this.client.call("pty.write", { session_id: this.id, data, encoding: "base64" });
-    } catch (error) {
-      // A program that does not read: what it would not take is gone, and the user hears it.
-      if (error instanceof TrlError && error.code === "REQUEST_TOO_LARGE") this.#passer.pass(1, bell);
+    const data = keys.toString("base64");
+    for (let isOver = false; !isOver; ) {
+      isOver = await this.client.call("pty.write", { session_id: this.id, data, encoding: "base64" }).then(
+        () => true,
+        (error: unknown) => !(error instanceof TrlError && error.code === "REQUEST_TOO_LARGE"),
+      );
+      if (!isOver) await Bun.sleep(retryMs);
     }
   }
 }

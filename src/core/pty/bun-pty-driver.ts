@@ -65,5 +65,7 @@ function withoutInherited({ argv, env, daemonVariables }: PtySpec): PtySpec["arg
   const given = new Set([...daemonVariables, "SHELL"]); // the library adds that one by itself
   const foreign = [...given].filter((name) => !Object.hasOwn(env, name));
   if (foreign.length === 0) return argv;
-  return ["/usr/bin/env", ...foreign.flatMap((name) => ["-u", name]), ...argv];
+  // env(1) would take a path with "=" in it for a variable.
+  const program = argv[0].includes("=") ? ["/bin/sh", "-c", 'exec "$0" "$@"', ...argv] : argv;
+  return ["/usr/bin/env", ...foreign.flatMap((name) => ["-u", name]), ...program];
 }

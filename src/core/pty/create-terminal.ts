@@ -10,6 +10,7 @@ import { defaultWorkingDir, requireHostRuntime, resolveShell } from "../session/
 import { bunPtyDriver } from "./bun-pty-driver.ts";
 import type { PtyDriver } from "./driver.ts";
 import { nativeDriver } from "./native-driver.ts";
+import { requireSize } from "./size-policy.ts";
 import { Terminal } from "./terminal.ts";
 
 export const drivers: Record<DriverName, PtyDriver> = { native: nativeDriver, "bun-pty": bunPtyDriver };
@@ -35,6 +36,7 @@ export function createTerminal(
   const env = terminalEnv(id, params, options);
   const workingDir = requireDirectory(params.working_dir ?? defaultWorkingDir, undefined);
   const { cols = defaultSize.cols, rows = defaultSize.rows } = params;
+  requireSize({ cols, rows });
   const name = params.driver === undefined || params.driver === "auto" ? options.ptyDriver : params.driver;
   return new Terminal({
     id,

@@ -7,8 +7,8 @@ import type { TerminalSize } from "./driver.ts";
 import { type Attributes, paintDifference, sgrOf } from "./row-painter.ts";
 
 /** Loaded when the first screen is wanted: most of a day's terminals are never looked at. */
-const xterm = (): typeof import("@xterm/headless") => require("@xterm/headless");
-const serializer = (): typeof import("@xterm/addon-serialize") => require("@xterm/addon-serialize");
+export const xterm = (): typeof import("@xterm/headless") => require("@xterm/headless");
+export const serializer = (): typeof import("@xterm/addon-serialize") => require("@xterm/addon-serialize");
 
 interface Inner {
   buffer: { scrollTop: number; scrollBottom: number };
@@ -97,14 +97,17 @@ export class Emulator {
     this.#terminal.resize(cols, rows);
   }
 
+  /** Nothing is half read. */
+  get isBetweenSequences(): boolean {
+    return this.#inner._inputHandler._parser.currentState === 0;
+  }
+
   /** Whether text that only scrolls would push out everything that is there, and nothing is half read. */
   get scrollsPlainly(): boolean {
-    const { buffer, _inputHandler } = this.#inner;
+    const { buffer } = this.#inner;
     const { wraparoundMode, insertMode, originMode } = this.#terminal.modes;
     const isWhole = buffer.scrollTop === 0 && buffer.scrollBottom === this.#terminal.rows - 1;
-    return (
-      isWhole && wraparoundMode && !insertMode && !originMode && _inputHandler._parser.currentState === 0
-    );
+    return isWhole && wraparoundMode && !insertMode && !originMode && this.isBetweenSequences;
   }
 
   /** Lines of the screen, with so many of those above it. */
@@ -123,7 +126,10 @@ export class Emulator {
     let text = "";
     for (let at = first; at < active.baseY + this.#terminal.rows; at++) {
       const isContinued = active.getLine(at + 1)?.isWrapped === true;
-      text += active.getLine(at)?.translateToString(!isContinued) ?? "";
+      const line = active.getLine(at);
+      // A wide character that did not fit in the last column leaves it empty.
+      const isPadded = isContinued && line?.getCell(this.#terminal.cols - 1)?.getCode() === 0;
+      text += line?.translateToString(!isContinued, 0, this.#terminal.cols - (isPadded ? 1 : 0)) ?? "";
       if (!isContinued) text += "\n";
     }
     return text;
@@ -211,22 +217,6 @@ export class Emulator {
     return switches.filter(Boolean).join("");
   }
 }
-
-/** The first emulator takes some 50 ms to load and to get going: better in small steps, before somebody waits for it. */
-export async function warmUpEmulator(): Promise<void> {
-  xterm();
-  await Bun.sleep(warmUpPauseMs);
-  serializer();
-  const emulator = new Emulator({ cols: 80, rows: 24 }, () => {});
-  for (let line = 0; line < 600; line++) {
-    if (line % 20 === 0) await Bun.sleep(warmUpPauseMs);
-    emulator.write(`\x1b[3${line % 8}mline\x1b[0m ${line} of some text that is not very long\r\n`);
-    if (line % 100 === 0) emulator.redraw(0);
-  }
-  emulator.dispose();
-}
-
-const warmUpPauseMs = 2;
 
 const innerOf = (terminal: Terminal): Inner => (terminal as unknown as { _core: Inner })._core;
 

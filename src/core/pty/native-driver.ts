@@ -85,8 +85,10 @@ class NativePty implements PtyProcess {
     this.#child.terminal!.close(); // or a descriptor is lost
     if (this.#masterFd !== undefined) closeSync(this.#masterFd);
     this.#masterFd = undefined;
-    const signal = this.#child.signalCode as NodeJS.Signals | null;
+    const signal = this.#child.signalCode as NodeJS.Signals | number | null;
     if (signal === null) return { exitCode: this.#child.exitCode ?? 0, signal: null };
+    // Bun has no names for the real-time signals.
+    if (typeof signal === "number") return { exitCode: 128 + signal, signal: `SIG${signal}` };
     return { exitCode: 128 + (constants.signals[signal] ?? 0), signal };
   }
 

@@ -51,6 +51,12 @@ export class OutputRing {
     return copy;
   }
 
+  /** Nothing is there any more; the count goes on. */
+  clear(): void {
+    this.#start = this.#end;
+    this.#buffer = new Uint8Array(0);
+  }
+
   /** Gives back what was allocated for growth. */
   compact(): void {
     const held = Math.ceil((this.#end - this.#start) / firstBytes) * firstBytes;

@@ -82,13 +82,20 @@ export function paintDifference(wanted: IBuffer, got: IBuffer, rows: number): st
   return painted;
 }
 
+/** The emulator keeps attributes as two numbers; only where these differ are they looked at one by one. */
+type Packed = IBufferCell & { fg: number; bg: number };
+
 function isSame(line: IBufferLine, other: IBufferLine | undefined): boolean {
   if (!other) return false;
+  let cell: IBufferCell | undefined;
+  let otherCell: IBufferCell | undefined;
   for (let column = 0; column < line.length; column++) {
-    const cell = line.getCell(column)!;
-    const otherCell = other.getCell(column);
-    if (!otherCell || (cell.getChars() || " ") !== (otherCell.getChars() || " ")) return false;
-    if (cell.getWidth() !== otherCell.getWidth() || sgrOf(cell) !== sgrOf(otherCell)) return false;
+    cell = line.getCell(column, cell);
+    otherCell = other.getCell(column, otherCell);
+    if (!cell || !otherCell || (cell.getChars() || " ") !== (otherCell.getChars() || " ")) return false;
+    if (cell.getWidth() !== otherCell.getWidth()) return false;
+    const [a, b] = [cell as Packed, otherCell as Packed];
+    if ((a.fg !== b.fg || a.bg !== b.bg) && sgrOf(cell) !== sgrOf(otherCell)) return false;
   }
   return true;
 }

@@ -8,6 +8,7 @@ import {
   unreadScreenBytes,
 } from "../limits.ts";
 import { collectGarbage } from "../process/garbage.ts";
+import { endOfLastCharacter } from "../process/stream-log.ts";
 import type { TerminalSize } from "./driver.ts";
 import { Emulator } from "./emulator.ts";
 import { isPlain, skipFlood } from "./flood-skip.ts";
@@ -24,6 +25,12 @@ const question = /\x1b(?:\[[?>=<]?[\d;:]*(?:[cnxqtu]|\$p)|\]\d+;[^\x07\x1b]*\?|P
 const questionBytesMax = 64;
 
 const newline = 0x0a;
+const resizesMax = 32;
+/** A sequence that is longer is a picture or the like, of which nobody knows where it began. */
+const sequenceBytesMax = 4096;
+
+/** Bytes of a character that is not whole yet. */
+const cutCharacterBytes = (bytes: Uint8Array): number => bytes.length - endOfLastCharacter(bytes);
 
 /** Those with an emulator, the one that was used last at the end. */
 const awake = new Set<Screen>();
@@ -55,6 +62,8 @@ export class Screen {
   #resizes: (TerminalSize & { offset: number })[] = [];
   #resizesDone = 0;
   #lastUse = performance.now();
+  /** It cannot be made again as it is. */
+  #isKept = false;
   /** From there on the output is text, line ends and colours. */
   #plainFrom = 0;
   /** There is none behind it. */
@@ -67,7 +76,13 @@ export class Screen {
   }
 
   resized(size: TerminalSize): void {
-    this.#resizes.push({ ...size, offset: this.#ring.end });
+    const { end } = this.#ring;
+    if (this.#resizes.at(-1)?.offset === end && this.#resizesDone < this.#resizes.length) this.#resizes.pop();
+    this.#resizes.push({ ...size, offset: end });
+    if (this.#resizes.length <= resizesMax) return;
+    // To repeat them all would take longer than to keep what they have made.
+    this.#isKept = true;
+    this.read();
   }
 
   /** After each push to the ring. `isAttended`: a real terminal shows the output and answers its questions. */
@@ -91,7 +106,16 @@ export class Screen {
 
   /** Whether all output since the beginning is there to be read again. */
   get canForget(): boolean {
-    return this.#ring.start === 0 && this.#ring.end <= unreadScreenBytes;
+    return this.#ring.start === 0 && this.#ring.end <= unreadScreenBytes && !this.#isKept;
+  }
+
+  /** Where the output goes on for somebody who has got a redraw: not in the middle of a sequence or a character. */
+  get boundary(): number {
+    const { start, end } = this.#ring;
+    const tail = this.#ring.copy(Math.max(start, end - sequenceBytesMax));
+    if (this.read().isBetweenSequences) return end - cutCharacterBytes(tail);
+    const begun = tail.lastIndexOf(0x1b);
+    return begun === -1 ? end : end - tail.length + begun;
   }
 
   /** The emulator is given back where it can be made again. True where it was. */
@@ -165,7 +189,7 @@ export class Screen {
       this.#readTo += piece.length;
       look?.(emulator);
     }
-    if (this.#ring.start === 0) return;
+    if (this.#ring.start === 0 && !this.#isKept) return;
     this.#resizes.splice(0, this.#resizesDone); // they will not be wanted again
     this.#resizesDone = 0;
   }

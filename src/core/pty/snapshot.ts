@@ -24,10 +24,10 @@ const finalScrollback = 200;
 export function finalView(emulator: Emulator): ScreenView {
   const { cursor, title, isAlternate, size } = emulator;
   const lines = emulator.lines(finalScrollback);
-  const redraw = emulator.redraw(finalScrollback);
+  const [screen, history] = [emulator.redraw(0), emulator.redraw(finalScrollback)];
   return {
     lines: (scrollback) => lines.slice(Math.max(0, lines.length - size.rows - scrollback)),
-    redraw: () => redraw,
+    redraw: (scrollback) => (scrollback > 0 ? history : screen),
     cursor,
     title,
     isAlternate,

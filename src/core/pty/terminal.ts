@@ -9,9 +9,12 @@ import { terminate } from "../process/terminate.ts";
 import type { PtyDriver, PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
 import { OutputRing } from "./output-ring.ts";
 import { type Look, Screen } from "./screen.ts";
-import { SizePolicy, type Typist } from "./size-policy.ts";
+import { requireSize, SizePolicy, type Typist } from "./size-policy.ts";
 import { finalView, type ScreenView, viewOf } from "./snapshot.ts";
 import { somebodyTyped, Turns } from "./turns.ts";
+
+/** ^S */
+const xoff = 0x13;
 
 /** The chunk itself, and what is made of it on its way. */
 const garbagePerByte = 2;
@@ -99,6 +102,7 @@ export class Terminal {
       throw new TrlError("REQUEST_TOO_LARGE", `the program does not read its input: ${pending}`);
     }
     somebodyTyped();
+    if (bytes.includes(xoff)) this.#turns.letUserDecide();
     const size = this.#sizes.typed(client);
     if (size) this.#resize(size);
     this.#lastActivity = new Date();
@@ -109,6 +113,7 @@ export class Terminal {
   /** False where another client decides the size. */
   resize(size: TerminalSize, client: Typist): boolean {
     this.#refuseIfEnded();
+    requireSize(size);
     const decides = this.#sizes.wants(client, size);
     if (decides) this.#resize(size);
     return decides;
@@ -127,11 +132,28 @@ export class Terminal {
     if (!this.#final) look(this.#screen.read(look));
   }
 
+  /** The last screen, where the emulator is gone. */
+  get finalText(): string | undefined {
+    return this.#final?.lines(0).join("\n");
+  }
+
   snapshot(format: "text" | "ansi", scrollback: number): Snapshot {
     const view = this.#final ?? viewOf(this.#screen.read());
     const { cursor, title, isAlternate } = view;
     const shown = format === "ansi" ? { data: view.redraw(scrollback) } : { lines: view.lines(scrollback) };
-    return { ...shown, cursor, ...this.#size, title, alternate_screen: isAlternate, offset: this.ring.end };
+    return { ...shown, cursor, ...this.#size, title, alternate_screen: isAlternate, offset: this.boundary };
+  }
+
+  /** Where the output goes on behind a redraw. */
+  get boundary(): number {
+    return this.#final ? this.ring.end : this.#screen.boundary;
+  }
+
+  /** Of a terminal that has ended: gives back all but the last screen. */
+  condense(): void {
+    this.#final ??= finalView(this.#screen.read());
+    this.#screen.dispose();
+    this.ring.clear();
   }
 
   redraw(scrollback: number): string {

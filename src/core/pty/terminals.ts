@@ -12,8 +12,8 @@ import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
 import type { Custody } from "../process/custody.ts";
 import { createTerminal } from "./create-terminal.ts";
-import { warmUpEmulator } from "./emulator.ts";
 import type { Terminal } from "./terminal.ts";
+import { warmUpEmulator } from "./warm-up.ts";
 
 export interface TerminalsContext {
   options: CoreOptions;
@@ -29,6 +29,7 @@ export class Terminals {
   /** Those that live, and behind them those that have ended. */
   readonly #live = new Map<string, Terminal>();
   readonly #exited = new Map<string, Terminal>();
+  readonly #replacing = new Map<string, Promise<Terminal>>();
   #warmUp: Timer | undefined;
 
   constructor(readonly context: TerminalsContext) {}
@@ -53,10 +54,23 @@ export class Terminals {
     return terminal;
   }
 
-  /** The program of that terminal has ended, and what it left running is being ended: then the id is free again. */
-  endingWith(id: string | undefined): Promise<void> | undefined {
-    const terminal = id === undefined ? undefined : this.#live.get(id);
-    return terminal?.exit && terminal.done;
+  /**
+   * Where the program of a terminal of that id has ended and what it left running is being ended, the new one comes
+   * after it, and who asks for it meanwhile waits.
+   */
+  createInTime(params: CreateParams): Terminal | Promise<Terminal> {
+    const id = params.session_id;
+    const before = id === undefined ? undefined : this.#live.get(id);
+    if (id === undefined || !before?.exit || this.#replacing.has(id)) return this.create(params);
+    const created = before.done.then(() => this.create(params)).finally(() => this.#replacing.delete(id));
+    this.#replacing.set(id, created);
+    return created;
+  }
+
+  /** Uses the terminal of that id; later, where it is about to be there. */
+  use<T>(id: string, action: (terminal: Terminal) => T): T | Promise<T> {
+    const coming = this.#replacing.get(id);
+    return coming ? coming.then(action) : action(this.get(id));
   }
 
   has(id: string): boolean {
@@ -106,10 +120,11 @@ export class Terminals {
     if (this.#live.get(id) === terminal) this.#live.delete(id);
     this.#exited.set(id, terminal);
     let bytes = [...this.#exited.values()].reduce((sum, { ring }) => sum + ring.heldBytes, 0);
-    for (const [oldest, { ring }] of this.#exited) {
-      if (this.#exited.size <= exitedTerminalsMax && bytes <= exitedTerminalBytesMax) break;
-      this.#exited.delete(oldest);
-      bytes -= ring.heldBytes;
+    for (const [oldest, known] of this.#exited) {
+      if (this.#exited.size > exitedTerminalsMax) this.#exited.delete(oldest);
+      else if (bytes <= exitedTerminalBytesMax) break;
+      bytes -= known.ring.heldBytes;
+      known.condense(); // how it ended, and its last screen, stay
     }
   }
 }

@@ -2,7 +2,7 @@
 // its turn; turns come one at a time, with a pause in which everybody else is served. The pause is long while somebody
 // types: a flood keeps two cores busy, its program, the kernel's work on it and ours, and an echo would have to wait for
 // them. Measured with four floods on two cores: without turns an echo takes more than 200 ms at p99.
-import { floodTurnBytes, floodTurnPauseMs, politePauseMs, typingMs } from "../limits.ts";
+import { floodTurnBytes, floodTurnPauseMs, politePauseMs, typingMs, userDecidesMs } from "../limits.ts";
 import { type OutputValve, valveOf } from "./flow.ts";
 
 const waiting: Turns[] = [];
@@ -37,6 +37,7 @@ export class Turns {
   #isWaiting = false;
   #valve: OutputValve | undefined;
   #isOver = false;
+  #freeUntil = 0;
 
   constructor(pid: number) {
     this.#pid = pid;
@@ -49,12 +50,24 @@ export class Turns {
     this.#lastPrinted = now;
     this.#printedBytes += bytes;
     if (this.#printedBytes < floodTurnBytes || this.#isWaiting || this.#isOver) return;
+    if (now < this.#freeUntil) return;
     this.#valve ??= valveOf(this.#pid);
     if (!this.#valve) return;
     this.#valve.close();
     this.#isWaiting = true;
     waiting.push(this);
     scheduleNext();
+  }
+
+  /**
+   * The user stops the output (^S), or lets it go on. While it is stopped for us that would have no effect, and our
+   * opening would undo it: so it flows for a moment, in which the terminal can take what was typed.
+   */
+  letUserDecide(): void {
+    this.#freeUntil = performance.now() + userDecidesMs;
+    if (!this.#isWaiting) return;
+    waiting.splice(waiting.indexOf(this), 1);
+    this.begin();
   }
 
   begin(): void {

@@ -7,14 +7,14 @@ import type { Terminal, TerminalListener } from "./terminal.ts";
 
 /** What is on the screen now counts, and what goes by from now on, also where it scrolls away at once. */
 export function waitFor(terminal: Terminal, until: Until, timeoutS: number): Promise<WaitOutcome> {
-  const isMatch = matcher(until);
+  const match = matcher(until);
   return new Promise((resolve) => {
-    let silence: Timer | undefined;
+    let stopSilence = () => {};
     const listener: TerminalListener = {
       isDisplay: false,
       printed() {
         awaitSilence();
-        if (isMatch) look();
+        if (match) look();
       },
       resized() {},
       // Nothing more will come.
@@ -23,42 +23,54 @@ export function waitFor(terminal: Terminal, until: Until, timeoutS: number): Pro
     const stopTimer = afterSeconds(timeoutS, () => finish("timeout"));
     const finish = (outcome: WaitOutcome) => {
       stopTimer();
-      clearTimeout(silence);
+      stopSilence();
       terminal.unlisten(listener);
       resolve(outcome);
     };
     const awaitSilence = () => {
-      clearTimeout(silence);
-      if (until.idle_ms !== undefined) silence = setTimeout(() => finish("idle"), until.idle_ms);
+      stopSilence();
+      if (until.idle_ms === undefined) return;
+      stopSilence = afterSeconds(Math.max(1, until.idle_ms) / 1000, () => finish("idle"));
     };
     const look = () => {
-      let found: ReturnType<Matcher>;
+      let found = terminal.finalText === undefined ? undefined : match?.text(terminal.finalText);
       terminal.look((emulator) => {
-        found ??= isMatch?.(emulator);
+        found ??= match?.screen(emulator);
       });
       if (found) finish(found);
       return found;
     };
     terminal.listen(listener);
     awaitSilence();
-    if (isMatch && look()) return;
+    if (match && look()) return;
     if (terminal.exit) finish("exit");
   });
 }
 
-type Matcher = (emulator: Emulator) => "text" | "regex" | undefined;
+type Found = "text" | "regex" | undefined;
 
-/** Sees the screen, and above it what has scrolled by since it last looked. */
+interface Matcher {
+  text(shown: string): Found;
+  /** Sees the screen, and above it what has scrolled by since it last looked. */
+  screen(emulator: Emulator): Found;
+}
+
 function matcher({ text, regex }: Until): Matcher | undefined {
   if (text === undefined && regex === undefined) return undefined;
   const pattern = regex === undefined ? undefined : compile(regex);
-  let seen: number | undefined;
-  return (emulator) => {
-    const { linesScrolled } = emulator;
-    const shown = emulator.logicalText(linesScrolled - (seen ?? linesScrolled));
-    seen = linesScrolled;
+  const match = (shown: string): Found => {
     if (text !== undefined && shown.includes(text)) return "text";
     return pattern?.test(shown) ? "regex" : undefined;
+  };
+  let seen: number | undefined;
+  return {
+    text: match,
+    screen(emulator) {
+      const { linesScrolled } = emulator;
+      const shown = emulator.logicalText(linesScrolled - (seen ?? linesScrolled));
+      seen = linesScrolled;
+      return match(shown);
+    },
   };
 }
 

@@ -116,13 +116,13 @@ function actionsOf({ handlers, terminals, isToken }: FrontendContext): Actions {
       return undefined;
     },
 
-    Subscribe: ({ session_id }, client) => {
-      const terminal = terminals.get(session_id);
-      const dialect = dialectOf(client.frontend.spelling);
-      subscribe(terminal, client, { dialect, from: undefined, scrollback: replayScrollback });
-      client.frontend.watched.set(terminal, client.subscriptions.get(session_id)!);
-      return undefined;
-    },
+    Subscribe: ({ session_id }, client) =>
+      terminals.use(session_id, (terminal) => {
+        const dialect = dialectOf(client.frontend.spelling);
+        subscribe(terminal, client, { dialect, from: undefined, scrollback: replayScrollback });
+        client.frontend.watched.set(terminal, client.subscriptions.get(session_id)!);
+        return undefined;
+      }),
 
     Unsubscribe: async (message, client) => {
       client.frontend.watched.delete(terminals.get(message.session_id));

@@ -14,22 +14,23 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
   const { terminals, options } = registry;
   return {
     "pty.create": (params) => {
-      const before = terminals.endingWith(params.session_id);
-      const create = () => terminalSummary(terminals.create(params));
-      return before ? before.then(create) : create();
+      const created = terminals.createInTime(params);
+      return created instanceof Promise ? created.then(terminalSummary) : terminalSummary(created);
     },
 
     "pty.write": ({ session_id, data, encoding = "utf8" }, { lane }) => {
       const bytes = decodeData(data, encoding);
-      const pending = terminals.get(session_id).write(bytes, lane);
-      return { session_id, bytes: bytes.length, pending_bytes: pending };
+      return terminals.use(session_id, (terminal) => {
+        const pending = terminal.write(bytes, lane);
+        return { session_id, bytes: bytes.length, pending_bytes: pending };
+      });
     },
 
-    "pty.resize": ({ session_id, cols, rows }, { lane }) => {
-      const terminal = terminals.get(session_id);
-      const applied = terminal.resize({ cols, rows }, lane);
-      return { session_id, ...terminal.size, applied };
-    },
+    "pty.resize": ({ session_id, cols, rows }, { lane }) =>
+      terminals.use(session_id, (terminal) => {
+        const applied = terminal.resize({ cols, rows }, lane);
+        return { session_id, ...terminal.size, applied };
+      }),
 
     "pty.close": async ({ session_id }) => {
       const terminal = terminals.get(session_id);
@@ -40,14 +41,19 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
 
     "pty.list": () => ({ sessions: terminals.list().map(terminalSummary) }),
 
-    "pty.subscribe": ({ session_id, from, replay, scrollback = 0 }, client) => {
-      const terminal = terminals.get(session_id);
-      const { ring, size, exit } = terminal;
-      refuseBeyondEnd(from, ring.end);
-      const start = from ?? (replay === "none" ? ring.end : undefined);
-      subscribe(terminal, client, { dialect: methodDialect, from: start, scrollback });
-      return { session_id, offset: start ?? ring.end, ...size, state: exit ? "exited" : "running" };
-    },
+    "pty.subscribe": ({ session_id, from, replay, scrollback = 0 }, client) =>
+      terminals.use(session_id, (terminal) => {
+        const { ring, size, exit } = terminal;
+        refuseBeyondEnd(from, ring.end);
+        const start = from ?? (replay === "none" ? ring.end : undefined);
+        subscribe(terminal, client, { dialect: methodDialect, from: start, scrollback });
+        return {
+          session_id,
+          offset: start ?? terminal.boundary,
+          ...size,
+          state: exit ? "exited" : "running",
+        };
+      }),
 
     "pty.unsubscribe": ({ session_id }, { subscriptions }) => {
       terminals.get(session_id);

@@ -135,8 +135,8 @@ class HttpHouse {
 
   async #call(request: Request, server: Bun.Server<SocketData>): Promise<Response> {
     const { maxLineBytes } = this.options;
+    server.timeout(request, 0); // the body has a limit of its own, and a command takes the time it takes
     const body = await readBody(request, maxLineBytes, bodyMs);
-    server.timeout(request, 0); // a command takes the time it takes
     const { fields: asked } = parseMessage(body);
     if (typeof asked["method"] !== "string")
       throw new TrlError("INVALID_PARAMS", "method: expected a string");

@@ -15,10 +15,11 @@ const changing = new Set(
 /** A word without anything that assigns, runs or defines: expansions are of plain names only. */
 const wordPattern =
   /(?:[\w./,:@%+=^~*?[\]-]|'[^']*'|"(?:[^"$`\\]|\$\w+|\$\{\w+\})*"|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\})+/y;
-const redirectionPattern = /(?:\d?(?:>>|>|<)&?|&>>?)(?![<>&(|])/y;
+const redirectionPattern = /\d?(?:>>|>|<)&?(?![<>&(|])/y;
 const separatorPattern = /&&|\|\||\||;|\n/y;
 const blankPattern = /[ \t]+/y;
-const programPattern = /^(?:[\w./+-]+|:)$/;
+/** Not a number: that may be the descriptor of a redirection, with the command behind it. */
+const programPattern = /^(?:(?!\d+$)[\w./+-]+|:)$/;
 
 /** To read a reference may be to compute the index of an array, and that may assign. */
 const referencePattern = /^declare -\w*n/m;
@@ -27,6 +28,8 @@ const referencePattern = /^declare -\w*n/m;
 export function isHarmless({ command, state, mayImportFunctions }: CommandFeed): boolean {
   const names = mayImportFunctions ? undefined : programsOf(command);
   if (!names || names.some((name) => changing.has(name))) return false;
+  // Options that change what words mean (keyword, posix), or run something for each command (xtrace and its PS4).
+  if (state.lateScript.includes("set ")) return false;
   const known = state.script + (state.aliasScript ?? "");
   if (command.includes("$") && referencePattern.test(known)) return false;
   return !names.some((name) => mayBeDefined(name, known));

@@ -3,14 +3,13 @@
 // script here. Functions last for one command.
 import { type ByteString, fromText, quote } from "./byte-string.ts";
 import type { ReportedState, ShellDialect } from "./dialect.ts";
-import { isHarmless } from "./harmless.ts";
 import * as parts from "./script-parts.ts";
 
 const bootFile = "boot";
 
 /** Read-only, computed or the machinery's own. */
 const notKept =
-  /^(?:__trl_.*|PWD|OLDPWD|PPID|LINENO|RANDOM|SECONDS|UID|EUID|SHELLOPTS|BASHOPTS|BASH_.*|OPTIND|_)$/;
+  /^(?:__trl_.*|PWD|OLDPWD|PPID|LINENO|RANDOM|SECONDS|UID|EUID|SHELLOPTS|BASHOPTS|BASH_.*|FUNCNAME|GROUPS|DIRSTACK|PIPESTATUS|OPTIND|_)$/;
 const neverKept = ["noexec", "interactive", "stdin", "monitor", "privileged"];
 const late = ["errexit", "xtrace", "verbose", "allexport"];
 
@@ -83,7 +82,6 @@ export const posix: ShellDialect = {
       `exec ${parts.descriptors(feed)}\n` +
       parts.moveToDirectory(feed, dir, "command") +
       parts.applyEnv(feed, "command") +
-      (isHarmless(feed) ? "trap - EXIT\n" : "") +
       (parts.maySetExitTrap(feed) ? trapWrapper : "") +
       `__trl_run=${quote(lateScript + feed.command)}\n${feed.state.aliasScript ?? ""}`;
     return { prologue: lastStatus === 0 ? prologue : `${prologue}\\return ${lastStatus}\n` };

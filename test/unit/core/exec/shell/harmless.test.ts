@@ -33,7 +33,6 @@ describe("a command is known to change nothing:", () => {
     "./configure --prefix=/usr; make -j4\nmake install",
     "cat <input.txt",
     "echo $PATH",
-    "make &>log",
     "",
   ];
   for (const command of commands) {
@@ -44,6 +43,11 @@ describe("a command is known to change nothing:", () => {
 describe("a command may change something:", () => {
   const commands = [
     "cd /",
+    "2>/dev/null cd /usr",
+    "77>/dev/null cd /usr",
+    "ls; 9</dev/null FOO=bar",
+    "make &>log",
+    "true &>/dev/null cd /",
     "true; cd /",
     "ls | read x",
     "x=1",
@@ -111,6 +115,13 @@ describe("a command may change something:", () => {
     expect(isHarmless(feed(":", { script: "alias :='cd /'\n" }))).toBe(false);
     expect(isHarmless(feed(":", { script: "PATH=/usr/bin:/bin\n" }))).toBe(true);
     expect(isHarmless(feed("echo $r", { script: "declare -n r='a[x=5]'\n" }))).toBe(false);
+  });
+
+  test("by an option that changes what commands do", () => {
+    for (const lateScript of ["builtin set -o xtrace\n", "builtin set -o posix -o keyword\n"]) {
+      expect(isHarmless(feed("ls", { lateScript }))).toBe(false);
+    }
+    expect(isHarmless(feed("ls", { lateScript: "builtin shopt -s expand_aliases\n" }))).toBe(true);
   });
 
   test("by a function that comes with its environment", () => {
