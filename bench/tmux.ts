@@ -32,8 +32,12 @@ export class TmuxControl implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose]() {
-    this.#child.stdin.write("kill-server\n");
-    this.#child.stdin.flush();
+    try {
+      this.#child.stdin.write("kill-server\n");
+      this.#child.stdin.flush();
+    } catch {
+      // its only program has ended, and it with it
+    }
     await this.#child.exited;
   }
 }

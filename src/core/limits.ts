@@ -63,8 +63,13 @@ export const emulatorsMax = 8;
 /** After the first terminal was made, its emulator is made ready in a quiet moment: the first screen is wanted soon. */
 export const emulatorWarmUpMs = 10;
 
+/** A terminal's echo takes a fraction of it; a program that does not echo is not waited for any longer. */
+export const echoMs = 1;
+
 /** What a terminal may print before others have their turn, and the pause between two turns. */
 export const floodTurnBytes = 64 * 1024;
+/** The same where it is the only one and nobody types. */
+export const loneFloodTurnBytes = 256 * 1024;
 export const floodTurnPauseMs = 1;
 
 /** While somebody types, floods get a part of the machine only: so long a pause, until so long after a keystroke. */

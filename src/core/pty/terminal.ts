@@ -2,7 +2,7 @@
 // program ends or it is closed, whoever comes and goes.
 import { TrlError } from "../../protocol/errors.ts";
 import type { Snapshot } from "../../protocol/pty.ts";
-import { destroyGraceMs, inputPendingMaxBytes, terminalRingBytes } from "../limits.ts";
+import { destroyGraceMs, echoMs, inputPendingMaxBytes, terminalRingBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import { noteGarbage } from "../process/garbage.ts";
 import { terminate } from "../process/terminate.ts";
@@ -42,7 +42,7 @@ export class Terminal {
   readonly ring = new OutputRing(terminalRingBytes);
   readonly createdAt = new Date();
   readonly done: Promise<void>;
-  #lastActivity = new Date();
+  #lastActivity = Date.now();
   #endedAt: Date | undefined;
   #exit: PtyExit | undefined;
   #size: TerminalSize;
@@ -54,6 +54,8 @@ export class Terminal {
   #final: ScreenView | undefined;
   readonly #listeners = new Set<TerminalListener>();
   #ending: Promise<unknown> | undefined;
+  readonly #awaitingOutput: (() => void)[] = [];
+  #echoTimer: Timer | undefined;
 
   constructor(readonly spec: TerminalSpec) {
     const { custody, driver, id, pty } = spec;
@@ -105,7 +107,7 @@ export class Terminal {
     if (bytes.includes(xoff)) this.#turns.letUserDecide();
     const size = this.#sizes.typed(client);
     if (size) this.#resize(size);
-    this.#lastActivity = new Date();
+    this.#lastActivity = Date.now();
     this.#pty.write(bytes);
     return this.#pty.pendingBytes;
   }
@@ -117,6 +119,17 @@ export class Terminal {
     const decides = this.#sizes.wants(client, size);
     if (decides) this.#resize(size);
     return decides;
+  }
+
+  /** Resolves when something is printed, or in a moment. */
+  printedOrLate(): Promise<void> {
+    this.#echoTimer ??= setTimeout(() => this.#wakeAwaiting(), echoMs);
+    return new Promise((resolve) => void this.#awaitingOutput.push(resolve));
+  }
+
+  #wakeAwaiting(): void {
+    this.#echoTimer = undefined;
+    for (const resolve of this.#awaitingOutput.splice(0)) resolve();
   }
 
   listen(listener: TerminalListener): void {
@@ -184,16 +197,17 @@ export class Terminal {
   }
 
   get lastActivity(): Date {
-    return this.#lastActivity;
+    return new Date(this.#lastActivity);
   }
 
   #printed(chunk: Uint8Array): void {
-    this.#lastActivity = new Date();
+    this.#lastActivity = Date.now();
     this.ring.push(chunk);
     this.#turns.printed(chunk.length);
     noteGarbage(chunk.length * garbagePerByte);
     this.#screen.printed(chunk, this.displayCount > 0);
     for (const listener of this.#listeners) listener.printed();
+    if (this.#awaitingOutput.length > 0) for (const resolve of this.#awaitingOutput.splice(0)) resolve();
   }
 
   #answer(text: string): void {

@@ -68,7 +68,7 @@ export class Terminals {
   }
 
   /** Uses the terminal of that id; later, where it is about to be there. */
-  use<T>(id: string, action: (terminal: Terminal) => T): T | Promise<T> {
+  use<T>(id: string, action: (terminal: Terminal) => T | Promise<T>): T | Promise<T> {
     const coming = this.#replacing.get(id);
     return coming ? coming.then(action) : action(this.get(id));
   }

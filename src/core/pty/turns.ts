@@ -2,7 +2,14 @@
 // its turn; turns come one at a time, with a pause in which everybody else is served. The pause is long while somebody
 // types: a flood keeps two cores busy, its program, the kernel's work on it and ours, and an echo would have to wait for
 // them. Measured with four floods on two cores: without turns an echo takes more than 200 ms at p99.
-import { floodTurnBytes, floodTurnPauseMs, politePauseMs, typingMs, userDecidesMs } from "../limits.ts";
+import {
+  floodTurnBytes,
+  floodTurnPauseMs,
+  loneFloodTurnBytes,
+  politePauseMs,
+  typingMs,
+  userDecidesMs,
+} from "../limits.ts";
 import { type OutputValve, valveOf } from "./flow.ts";
 
 const waiting: Turns[] = [];
@@ -49,7 +56,9 @@ export class Turns {
     if (now - this.#lastPrinted > floodTurnPauseMs && !this.#isWaiting) this.#printedBytes = 0;
     this.#lastPrinted = now;
     this.#printedBytes += bytes;
-    if (this.#printedBytes < floodTurnBytes || this.#isWaiting || this.#isOver) return;
+    const isAlone = waiting.length === 0 && now - lastTyped > typingMs;
+    const turnBytes = isAlone ? loneFloodTurnBytes : floodTurnBytes;
+    if (this.#printedBytes < turnBytes || this.#isWaiting || this.#isOver) return;
     if (now < this.#freeUntil) return;
     this.#valve ??= valveOf(this.#pid);
     if (!this.#valve) return;

@@ -8,6 +8,8 @@ import { methodDialect } from "../terminal-frames.ts";
 import { type SubscriptionSpec, TerminalSubscription } from "../terminal-subscription.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
+const keystrokeBytesMax = 16;
+
 type PtyHandlers = Pick<Handlers, Extract<keyof Handlers, `pty.${string}`>>;
 
 export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
@@ -18,11 +20,14 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
       return created instanceof Promise ? created.then(terminalSummary) : terminalSummary(created);
     },
 
-    "pty.write": ({ session_id, data, encoding = "utf8" }, { lane }) => {
+    "pty.write": ({ session_id, data, encoding = "utf8" }, { lane, subscriptions }) => {
       const bytes = decodeData(data, encoding);
       return terminals.use(session_id, (terminal) => {
         const pending = terminal.write(bytes, lane);
-        return { session_id, bytes: bytes.length, pending_bytes: pending };
+        const reply = { session_id, bytes: bytes.length, pending_bytes: pending };
+        // Who types waits for the echo, not for the reply: that goes first.
+        const isKeystroke = bytes.length <= keystrokeBytesMax && subscriptions.has(session_id);
+        return isKeystroke ? terminal.printedOrLate().then(() => reply) : reply;
       });
     },
 
