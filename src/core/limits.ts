@@ -39,10 +39,10 @@ export const retainedBytesMax = 64 * 1024 * 1024;
 export const retainedSeconds = 600;
 
 /**
- * Output of a terminal that can be resumed from, and by which a subscriber may lag behind: a tenth of a second of the
+ * Output of a terminal that can be resumed from, and by which a subscriber may lag behind: a fifth of a second of the
  * worst flood, hours of anything else. It grows with what is printed.
  */
-export const terminalRingBytes = 4 * 1024 * 1024;
+export const terminalRingBytes = 8 * 1024 * 1024;
 
 /** Lines above the screen that are kept, as terminals usually do. */
 export const scrollbackLines = 2000;

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { nearest } from "../util/nearest.ts";
 import { TrlError } from "./errors.ts";
 import { type MethodName, methods, type Params } from "./methods.ts";
+import { isPlainlyValid } from "./quick-check.ts";
 
 export function validateParams<M extends MethodName>(method: M, raw: unknown): Params<M> {
   return validateObject(methods[method].params, raw) as Params<M>;
@@ -13,6 +14,7 @@ type ObjectSchema = v.GenericSchema & { entries: Entries };
 
 export function validateObject<S extends ObjectSchema>(schema: S, raw: unknown): v.InferOutput<S> {
   const given = withoutNulls(raw ?? {});
+  if (isPlainlyValid(schema.entries, given)) return given as v.InferOutput<S>;
   const checked = v.safeParse(schema, given);
   if (checked.success) return checked.output;
   const message = describeIssue(checked.issues[0], schema.entries);

@@ -47,7 +47,8 @@ export class Dispatcher {
       id = request.id;
       isFrontend = false;
       client.frontend.speaksMethods = true;
-      return this.#encode(okReply(id, await this.#call(request.method, request.params, client)));
+      const result = this.#call(request.method, request.params, client);
+      return this.#encode(okReply(id, result instanceof Promise ? await result : result));
     } catch (error) {
       const known = this.#asTrlError(error);
       this.counters.errors.set(known.code, (this.counters.errors.get(known.code) ?? 0) + 1);
@@ -65,10 +66,10 @@ export class Dispatcher {
     }
   }
 
-  async #call(method: string, params: unknown, client: Client): Promise<unknown> {
+  #call(method: string, params: unknown, client: Client): unknown {
     if (!isMethodName(method)) throw unsupportedMethod(method);
     const handler = this.handlers[method] as (params: unknown, client: Client) => unknown;
-    return await handler(validateParams<MethodName>(method, params), client);
+    return handler(validateParams<MethodName>(method, params), client);
   }
 
   #asTrlError(error: unknown): TrlError {

@@ -463,22 +463,31 @@ describe("after the end", () => {
   testOnce()(
     "also of a program that printed more than is kept",
     async () => {
-      const terminal = await newTerminal(wire, { command: "seq 1 800000", rows: 6 });
+      const terminal = await newTerminal(wire, { command: "seq 1 1500000", rows: 6 });
       await terminal.waitForExit(30);
       const { lines } = await terminal.snapshot({ scrollback: 2 });
-      expect(lines).toEqual(["799994", "799995", "799996", "799997", "799998", "799999", "800000", ""]);
-      await terminal.waitFor("799999");
-      await terminal.waitForRegex("^800000$");
+      expect(lines).toEqual([
+        "1499994",
+        "1499995",
+        "1499996",
+        "1499997",
+        "1499998",
+        "1499999",
+        "1500000",
+        "",
+      ]);
+      await terminal.waitFor("1499999");
+      await terminal.waitForRegex("^1500000$");
       const watcher = await Watcher.subscribe(wire, { session_id: terminal.id, from: 0 });
       await watcher.untilExit();
       expect(watcher.display.terminal.buffer.active.baseY).toBe(0);
       expect(watcher.frames[0]).toMatchObject({ type: "gap", from: 0 });
       expect(watcher.display.lines.slice(0, 6)).toEqual([
-        "799996",
-        "799997",
-        "799998",
-        "799999",
-        "800000",
+        "1499996",
+        "1499997",
+        "1499998",
+        "1499999",
+        "1500000",
         "",
       ]);
     },
