@@ -218,7 +218,9 @@ describe("pty.subscribe", () => {
   test("one that does not read costs the others nothing, and gets a gap and a fresh screen", async () => {
     await using alone = await startDaemon();
     using control = await alone.connect();
-    const flood = "yes 'a line that is repeated' | head -c 20000000; echo";
+    // More than the ring holds, but no faster than a busy machine can read it.
+    const piece = "yes 'a line that is repeated' | head -c 240000; sleep 0.02";
+    const flood = `i=0; while [ $i -lt 50 ]; do i=$((i+1)); ${piece}; done; echo`;
     const terminal = await newTerminal(control, {
       command: `read go; ${flood}; echo ONE; read go; ${flood}; echo TWO; cat`,
     });
