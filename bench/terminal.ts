@@ -7,6 +7,7 @@ import { type DriverName, driverNames } from "../src/protocol/pty.ts";
 import { type BenchDaemon, median, ms, percentile, type Row, startDaemon } from "./support.ts";
 import { hasTmux, TmuxControl } from "./tmux.ts";
 
+const warmUpKeystrokes = 2000;
 const keystrokes = 1000;
 const floodBytes = 100_000_000;
 const idleTerminals = 100;
@@ -92,6 +93,8 @@ async function benchEcho(): Promise<Row[]> {
   await using daemon = await startDaemon();
   await using tmux = hasTmux ? await tmuxTypist() : undefined;
   await using native = await trlTypist(daemon, "native");
+  // The engine compiles what is used often; before, each keystroke takes a little longer (the README says how much).
+  await echoTimes(tmux ? [native, tmux] : [native], warmUpKeystrokes);
   const [mine, peer] = await echoTimes(tmux ? [native, tmux] : [native], keystrokes);
   // By itself: it is never still, and would disturb the others.
   await using bunPty = await trlTypist(daemon, "bun-pty");
