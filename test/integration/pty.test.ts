@@ -98,7 +98,11 @@ describe("pty.create", () => {
           {
             id: 4,
             method: "pty.wait",
-            params: { session_id: "piped", until: { regex: "(one[^]*two[^]*){2}" }, timeout_s: 10 },
+            params: {
+              session_id: "piped",
+              until: { regex: "(?=([^]*one){2})(?=([^]*two){2})" },
+              timeout_s: 10,
+            },
           },
           { id: 5, method: "pty.subscribe", params: { session_id: "piped", from: 0 } },
         ]
