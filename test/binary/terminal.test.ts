@@ -119,6 +119,9 @@ describe("trl new", () => {
       expect(codes).toEqual([0, 0, 0]);
       const { sessions } = JSON.parse(trl(join(place, "trl.sock"), "ls", "--json").out);
       expect(sessions.map((it: { name: string }) => it.name).sort()).toEqual(["a", "b", "c"]);
+      // The others wait for a moment whether the first one goes; then they give up.
+      const daemons = () => Bun.spawnSync(["pgrep", "-f", place]).stdout.toString().trim().split("\n");
+      await until("one daemon", () => daemons().length === 1);
     } finally {
       process.kill(daemon, "SIGTERM");
       await until("the daemon's end", () => !isAlive(daemon));
