@@ -15,7 +15,7 @@ import { Terminal } from "./terminal.ts";
 
 export const drivers: Record<DriverName, PtyDriver> = { native: nativeDriver, "bun-pty": bunPtyDriver };
 
-/** Measured side by side (bench/), the built-in one is better in every respect. */
+/** Measured side by side (bench/), its echo is twenty times as quick, and its idle terminals cost a tenth. */
 export const autoDriver: DriverName = "native";
 
 const defaultSize = { cols: 80, rows: 24 };

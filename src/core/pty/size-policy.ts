@@ -29,7 +29,11 @@ export class SizePolicy {
   /** The size that the one who types has asked for, if it has. */
   typed(client: Typist): TerminalSize | undefined {
     if (this.#whoDecides() !== client) {
-      this.#typists = [...this.#typists.filter((known) => known.deref() !== client), new WeakRef(client)];
+      const others = this.#typists.filter((known) => {
+        const typist = known.deref();
+        return typist && typist !== client && !typist.isClosed; // clients that come for one request are many
+      });
+      this.#typists = [...others, new WeakRef(client)];
     }
     return this.#wanted.get(client);
   }
