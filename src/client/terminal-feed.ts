@@ -37,6 +37,12 @@ export interface WatchOptions {
   scrollback?: number;
 }
 
+interface Subscribed {
+  offset: number;
+  cols: number;
+  rows: number;
+}
+
 /** As VS Code does it: enough to keep an emulator busy, little enough that ^C is felt at once. */
 const windowBytes = 128 * 1024;
 
@@ -46,6 +52,8 @@ export class TerminalFeed implements Follower {
   readonly #watchers = new Set<TerminalWatcher>();
   #link: Link | undefined;
   #first: WatchOptions = {};
+  /** Frames that came in one piece with the reply to a subscription, which is dealt with first. */
+  #held: Frame[] | undefined;
   /** The next live byte; undefined before anything came. */
   #offset: number | undefined;
   #taken = 0;
@@ -72,6 +80,10 @@ export class TerminalFeed implements Follower {
     return () => this.#unwatch(watcher);
   }
 
+  tellSize({ cols, rows }: { cols: number; rows: number }): void {
+    for (const watcher of this.#watchers) watcher.resize?.({ cols, rows });
+  }
+
   async resume(link: Link): Promise<void> {
     this.#link = link;
     link.listen(this.id, (frame) => this.#receive(frame));
@@ -92,13 +104,20 @@ export class TerminalFeed implements Follower {
   async #subscribe(link: Link, { from, replay, scrollback }: WatchOptions): Promise<void> {
     const where = from === undefined ? { replay: replay ?? "screen" } : { from };
     const params = { session_id: this.id, ...where, scrollback: scrollback ?? 0, window_bytes: windowBytes };
-    const { offset, cols, rows } = (await link.request("pty.subscribe", params)) as {
-      offset: number;
-      cols: number;
-      rows: number;
-    };
-    if (this.#offset === undefined) this.#startAt(offset); // unless a frame came with the reply, and before it
-    for (const watcher of this.#watchers) watcher.resize?.({ cols, rows });
+    this.#held ??= [];
+    try {
+      const { offset, cols, rows } = (await link.request("pty.subscribe", params)) as Subscribed;
+      if (this.#offset === undefined) this.#startAt(offset);
+      this.tellSize({ cols, rows }); // a redraw is for this size
+    } finally {
+      this.#release();
+    }
+  }
+
+  #release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const frame of held) this.#receive(frame);
   }
 
   /** For one who comes later. All get it, and all can deal with it. */
@@ -111,10 +130,11 @@ export class TerminalFeed implements Follower {
   }
 
   #receive(frame: Frame): void {
-    if (frame.type === "output") this.#takeOutput(frame);
+    if (this.#held) this.#held.push(frame);
+    else if (frame.type === "output") this.#takeOutput(frame);
     else if (frame.type === "resize") {
       const { cols, rows } = frame as unknown as { cols: number; rows: number };
-      for (const watcher of this.#watchers) watcher.resize?.({ cols, rows });
+      this.tellSize({ cols, rows });
     } else if (frame.type === "exit") {
       const { exit_code, signal } = frame as unknown as { exit_code: number; signal: string | null };
       this.#leave();

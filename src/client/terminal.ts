@@ -72,7 +72,9 @@ export class Terminal implements AsyncDisposable {
   /** Says how large the window is here. False where another client, that typed last, decides. */
   async resize(cols: number, rows: number): Promise<boolean> {
     this.#feed.size = { cols, rows };
-    return (await this.#host.call("pty.resize", { session_id: this.id, cols, rows })).applied;
+    const { applied, ...holds } = await this.#host.call("pty.resize", { session_id: this.id, cols, rows });
+    if (!applied) this.#feed.tellSize(holds); // who has resized a window by now is to know
+    return applied;
   }
 
   async snapshot(options: Options<"pty.snapshot", "session_id"> = {}): Promise<Camelized<Snapshot>> {

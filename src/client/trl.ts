@@ -3,7 +3,7 @@
 import { type MethodName, methods, type Params, type Result } from "../protocol/methods.ts";
 import type { OpenCarrier } from "./carriers/carrier.ts";
 import { CommandStream } from "./command-stream.ts";
-import { ConnectionError } from "./errors.ts";
+import { ConnectionError, isTrlError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { type Options, wireParams } from "./naming.ts";
 import { type ConnectionState, KeptLink, type ReconnectOptions } from "./reconnect.ts";
@@ -73,12 +73,17 @@ export class Trl implements AsyncDisposable {
   async terminal({ reuse = false, ...options }: TerminalOptions = {}): Promise<Terminal> {
     const wanted = options.sessionId ?? options.name;
     if (reuse && wanted === undefined) throw new TypeError("terminal: reuse needs a sessionId or a name");
-    if (reuse) {
-      const found = await this.#findTerminal(wanted!);
-      if (found) return new Terminal(this.#host, found, this.#feed(found.session_id), false);
-    }
-    const created = await this.#call("pty.create", wireParams("pty.create", options));
-    return new Terminal(this.#host, created, this.#feed(created.session_id), !reuse);
+    const found = reuse ? await this.#findTerminal(wanted!) : undefined;
+    const summary =
+      found ??
+      (await this.#call("pty.create", wireParams("pty.create", options)).catch(async (error: unknown) => {
+        // Several windows that open together all find nothing; one of them is the first to make it.
+        const made =
+          reuse && isTrlError(error, "INVALID_PARAMS") ? await this.#findTerminal(wanted!) : undefined;
+        if (!made) throw error;
+        return made;
+      }));
+    return new Terminal(this.#host, summary, this.#feed(summary.session_id), !reuse);
   }
 
   /** One that exists, or has ended lately, by its name, its id, or the beginning of its id. */

@@ -6,8 +6,7 @@ import type { TerminalExit } from "./terminal-feed.ts";
 export interface XtermLike {
   readonly cols: number;
   readonly rows: number;
-  write(data: Uint8Array, done: () => void): void;
-  reset(): void;
+  write(data: string | Uint8Array, done?: () => void): void;
   resize(cols: number, rows: number): void;
   onData(listener: (data: string) => void): { dispose(): void };
   onBinary(listener: (data: string) => void): { dispose(): void };
@@ -17,20 +16,28 @@ export interface XtermLike {
 export interface XtermOptions {
   /** Lines above the screen that are drawn at first (1000). */
   scrollback?: number;
+  /** The program has ended. What it showed last stays, and keys go nowhere. */
   onExit?(exit: TerminalExit): void;
-  /** What is shown stays; nothing more comes, or what was typed did not arrive. */
-  onError?(error: Error): void;
+  /**
+   * What was typed did not arrive; or, where `isOver`, nothing more comes: the terminal is gone, or the daemon cannot be
+   * reached any more. What is shown stays.
+   */
+  onError?(error: Error, info: { isOver: boolean }): void;
 }
+
+/** As a terminal's reset key would: modes, screen and history. */
+const fullReset = "\x1bc";
 
 /** Disposing of it leaves both terminals as they are. */
 export function attachXterm(terminal: Terminal, xterm: XtermLike, options: XtermOptions = {}): Disposable {
   const { scrollback = 1000, onExit, onError = () => {} } = options;
-  const type = (data: string | Uint8Array) => void terminal.write(data).catch(onError);
+  const failed = (error: Error) => onError(error, { isOver: false });
+  const type = (data: string | Uint8Array) => void terminal.write(data).catch(failed);
   let isFollowing = false;
   const tell = ({ cols, rows }: { cols: number; rows: number }) => {
-    if (!isFollowing) void terminal.resize(cols, rows).catch(onError);
+    if (!isFollowing) void terminal.resize(cols, rows).catch(failed);
   };
-  /** Another client decides: what is drawn for its size must be shown in its size. */
+  /** The size that holds, whoever chose it: what is drawn for it must be shown in it. */
   const follow = ({ cols, rows }: { cols: number; rows: number }) => {
     isFollowing = true;
     if (cols !== xterm.cols || rows !== xterm.rows) xterm.resize(cols, rows);
@@ -41,23 +48,33 @@ export function attachXterm(terminal: Terminal, xterm: XtermLike, options: Xterm
     xterm.onBinary((data) => type(Uint8Array.from(data, (character) => character.charCodeAt(0)))),
     xterm.onResize(tell),
   ];
+  const letGo = () => {
+    for (const listener of listeners.splice(0)) listener.dispose();
+  };
   tell(xterm); // before the screen is drawn
   const stop = terminal.watch(
     {
+      // xterm.js reads what it is given a little later: whatever else is to happen waits for its place in that queue.
       output: (bytes, { isRedraw }) => {
-        if (isRedraw) xterm.reset();
+        if (isRedraw) xterm.write(fullReset);
         return new Promise<void>((done) => xterm.write(bytes, done));
       },
-      resize: follow,
-      ...(onExit ? { exit: onExit } : {}),
-      error: onError,
+      resize: (size) => xterm.write("", () => follow(size)),
+      exit: (exit) => {
+        letGo();
+        onExit?.(exit);
+      },
+      error: (error) => {
+        letGo();
+        onError(error, { isOver: true });
+      },
     },
     { scrollback },
   );
   return {
     [Symbol.dispose]() {
       stop();
-      for (const listener of listeners) listener.dispose();
+      letGo();
     },
   };
 }

@@ -1,6 +1,7 @@
 // `trl/client` for browsers.
 import "../client/polyfill.ts";
 
+export { NoDaemonError } from "../client/carriers/carrier.ts";
 export { carrierTo, connect } from "../client/connect-browser.ts";
 export { CommandError, ConnectionError, isTrlError } from "../client/errors.ts";
 export { attachXterm } from "../client/xterm.ts";

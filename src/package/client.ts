@@ -1,6 +1,7 @@
 // `trl/client` for Node.js and Bun.
 import "../client/polyfill.ts";
 
+export { NoDaemonError } from "../client/carriers/carrier.ts";
 export { carrierTo, connect } from "../client/connect.ts";
 export { CommandError, ConnectionError, isTrlError } from "../client/errors.ts";
 export { attachXterm } from "../client/xterm.ts";
