@@ -95,8 +95,8 @@ export class Terminal {
     return count;
   }
 
-  /** Order is kept; what the program does not read is bounded. */
-  write(bytes: Uint8Array, client: Typist): number {
+  /** Order is kept; what the program does not read is bounded. Without a client nobody has typed it. */
+  write(bytes: Uint8Array, client: Typist | undefined): number {
     this.#refuseIfEnded();
     const { pendingBytes } = this.#pty;
     if (pendingBytes + bytes.length > inputPendingMaxBytes) {
@@ -105,7 +105,7 @@ export class Terminal {
     }
     somebodyTyped();
     if (bytes.includes(xoff)) this.#turns.letUserDecide();
-    const size = this.#sizes.typed(client);
+    const size = client && this.#sizes.typed(client);
     if (size) this.#resize(size);
     this.#lastActivity = Date.now();
     this.#pty.write(bytes);

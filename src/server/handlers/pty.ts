@@ -1,5 +1,6 @@
 import { terminalSummary } from "../../core/pty/summary.ts";
 import { waitFor } from "../../core/pty/wait.ts";
+import { isAnswer, mayAnswer, noteTyping } from "../answers.ts";
 import { decodeData } from "../decode-data.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 import type { SubscriptionHandlers } from "./pty-subscriptions.ts";
@@ -22,7 +23,11 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
     "pty.write": ({ session_id, data, encoding = "utf8" }, { lane, subscriptions }) => {
       const bytes = decodeData(data, encoding);
       return terminals.use(session_id, (terminal) => {
-        const pending = terminal.write(bytes, lane);
+        const answers = isAnswer(bytes);
+        if (answers && !mayAnswer(terminal, subscriptions))
+          return { session_id, bytes: bytes.length, pending_bytes: 0 };
+        if (!answers) noteTyping(terminal, subscriptions);
+        const pending = terminal.write(bytes, answers ? undefined : lane);
         const reply = { session_id, bytes: bytes.length, pending_bytes: pending };
         // Who types waits for the echo, not for the reply: that goes first.
         const isKeystroke = bytes.length <= keystrokeBytesMax && subscriptions.has(session_id);
