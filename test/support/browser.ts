@@ -1,0 +1,60 @@
+// Real Chromium, and what a person sees in its pages.
+import { existsSync } from "node:fs";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { until } from "./wait.ts";
+
+const executablePath = "/usr/bin/chromium";
+
+/** A page that is slow is slow because the machine is busy. */
+export const seenWithinMs = 20_000;
+
+export async function launchBrowser(): Promise<Browser> {
+  if (!existsSync(executablePath))
+    throw new Error(`${executablePath} is missing: apt-get install chromium (as .ci/run does)`);
+  const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"];
+  return await chromium.launch({ executablePath, args });
+}
+
+/** The rows that xterm.js has drawn. */
+export const rowsOf = async (page: Page): Promise<string[]> =>
+  (await page.locator(".xterm-rows > div").allTextContents()).map((row) =>
+    row.replaceAll("\u00a0", " ").trimEnd(),
+  );
+
+export const screenOf = async (page: Page): Promise<string> => (await rowsOf(page)).join("\n").trimEnd();
+
+/** Waits until the page's terminal shows it. */
+export async function sees(page: Page, what: string | RegExp): Promise<string> {
+  let screen = "";
+  try {
+    await until(
+      String(what),
+      async () => {
+        screen = await screenOf(page);
+        return typeof what === "string" ? screen.includes(what) : what.test(screen);
+      },
+      seenWithinMs,
+    );
+    return screen;
+  } catch (error) {
+    throw new Error(`${(error as Error).message}; the screen is\n${screen}`);
+  }
+}
+
+/** Waits until an element has this text. */
+export const reads = (page: Page, selector: string, text: string): Promise<unknown> =>
+  until(
+    `"${text}" in ${selector}`,
+    async () => (await page.locator(selector).textContent()) === text,
+    seenWithinMs,
+  );
+
+/** What goes wrong in a page, and what it warns of. */
+export function complaintsOf(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  return complaints;
+}
