@@ -13,7 +13,7 @@ export async function connect(target: Target = defaultSocket(), options: Connect
 }
 
 /** The carrier alone, for whoever passes frames on. */
-export function carrierTo(target: Target, options: ConnectOptions = {}): OpenCarrier {
+export function carrierTo(target: Target = defaultSocket(), options: ConnectOptions = {}): OpenCarrier {
   const token = options.token ?? process.env["TRL_AUTH_TOKEN"];
   const plain = plainTarget(target, token === undefined ? {} : { token });
   if (plain.kind === "own") return plain.open;
