@@ -3,12 +3,13 @@ import type { TrlClient } from "../client/client.ts";
 import { checkFlags } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, usageExitCode } from "./errors.ts";
+import { jsonErrorArgs } from "./json.ts";
 import { findEntry, listAll, notFound, type TerminalEntry } from "./sessions.ts";
 import { attach, conclude } from "./terminal/attachment.ts";
 import { detachKeyArg, detachKeyFrom } from "./terminal/detach-key.ts";
 import { isOnTerminal } from "./terminal/user-terminal.ts";
 
-const args = { ...socketArgs, "detach-key": detachKeyArg } as const satisfies ArgsDef;
+const args = { ...socketArgs, "detach-key": detachKeyArg, ...jsonErrorArgs } as const satisfies ArgsDef;
 
 export default defineCommand({
   meta: { name: "attach", description: "Sit down at a terminal; ctrl-\\ leaves it and lets it run" },

@@ -1,11 +1,12 @@
 import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
+import { jsonArgs } from "./json.ts";
 import { type Entry, listAll } from "./sessions.ts";
 
 const args = {
   ...socketArgs,
-  json: { type: "boolean", description: "Print JSON" },
+  ...jsonArgs,
 } as const satisfies ArgsDef;
 
 export default defineCommand({

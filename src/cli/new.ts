@@ -6,6 +6,7 @@ import { checkFlags } from "./check-flags.ts";
 import { socketArgs } from "./connection.ts";
 import { environmentForTerminal } from "./environment.ts";
 import { CliError, usageExitCode } from "./errors.ts";
+import { jsonArgs, print, printJson } from "./json.ts";
 import { isLive, listAll } from "./sessions.ts";
 import { attach } from "./terminal/attachment.ts";
 import { detachKeyArg, detachKeyFrom } from "./terminal/detach-key.ts";
@@ -15,6 +16,7 @@ const args = {
   ...socketArgs,
   detach: { type: "boolean", alias: "d", description: "Do not sit down at it; print its id" },
   "detach-key": detachKeyArg,
+  ...jsonArgs,
 } as const satisfies ArgsDef;
 
 interface Wanted {
@@ -30,9 +32,12 @@ export default defineCommand({
     const key = detachKeyFrom(given["detach-key"]);
     const wanted = wantedFrom(rawArgs, given._);
     using client = await connectOrStart(given);
-    const { session_id: id } = await create(client, wanted);
-    if (given.detach || !isOnTerminal()) process.stdout.write(`${id}\n`);
-    else process.exitCode = await attach(client, { id, label: wanted.name ?? id }, key);
+    const created = await create(client, wanted);
+    const { session_id: id } = created;
+    if (!given.detach && isOnTerminal())
+      process.exitCode = await attach(client, { id, label: wanted.name ?? id }, key);
+    else if (given.json) await printJson(created);
+    else await print(`${id}\n`);
   },
 });
 

@@ -1,9 +1,10 @@
 // A command in a session, passed through live: output, input, signals, exit code.
 import { resolve } from "node:path";
 import type { TrlClient } from "../client/client.ts";
-import { errorCodes } from "../protocol/errors.ts";
+import { TrlError } from "../protocol/errors.ts";
 import type { ExitFrame } from "../protocol/exec.ts";
 import { callersEnvironment } from "./environment.ts";
+import { reportError } from "./errors.ts";
 import { forwardStdin } from "./forward-stdin.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { OutputPasser } from "./output-passer.ts";
@@ -76,8 +77,7 @@ async function follow(
 function exitCodeOf(exit: ExitFrame): number {
   if (exit.reason !== "timeout") return exit.exit_code;
   const seconds = (exit.duration_ms / 1000).toFixed(1);
-  process.stderr.write(`trl: the command was stopped after ${seconds} s (COMMAND_TIMEOUT)\n`);
-  return errorCodes.COMMAND_TIMEOUT.exit;
+  return reportError(new TrlError("COMMAND_TIMEOUT", `the command was stopped after ${seconds} s`));
 }
 
 async function findSession(client: TrlClient, nameOrId: string): Promise<string | undefined> {

@@ -3,6 +3,7 @@ import { checkFlags } from "./check-flags.ts";
 import { socketArgs, socketPathFrom, tryConnect } from "./connection.ts";
 import { CliError, usageExitCode } from "./errors.ts";
 import { Interrupts } from "./interrupts.ts";
+import { jsonErrorArgs } from "./json.ts";
 import { startPrivateDaemon } from "./private-daemon.ts";
 import { runInSession } from "./run-in-session.ts";
 
@@ -24,6 +25,7 @@ const args = {
     description: "Seconds until the command is stopped; 0 = never (0)",
   },
   stdin: { type: "boolean", alias: "i", description: "Pass standard input on to the command" },
+  ...jsonErrorArgs,
 } as const satisfies ArgsDef;
 
 export default defineCommand({

@@ -62,6 +62,23 @@ export const verbs: Record<string, Verb> = {
     usage: "trl stats [FLAGS]",
     examples: ["trl stats --json"],
   },
+  describe: {
+    load: () => loaded(import("./describe.ts")),
+    usage: "trl describe [FLAGS] [METHOD]",
+    examples: ["trl describe", "trl describe exec.run", "trl describe --json"],
+    footer: "Where no daemon is running, one is started for the moment. --json prints JSON Schemas.",
+  },
+  token: {
+    load: () => loaded(import("./token.ts")),
+    usage: "trl token [FLAGS]",
+    examples: [
+      'curl -H "Authorization: Bearer $(trl token)" http://127.0.0.1:9100/metrics',
+      "trl token --path",
+    ],
+    footer:
+      "It is $TRL_AUTH_TOKEN, else what is in the file beside the socket, which the daemon makes.\n" +
+      "Nothing is made or changed here. The socket itself asks for no token: it is its owner's alone.",
+  },
 };
 
 export async function helpForVerb(name: string): Promise<string> {

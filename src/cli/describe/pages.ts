@@ -1,0 +1,85 @@
+// What `trl describe` shows a person: all methods in short, or one in full.
+import type { DescribeResult } from "../../protocol/system.ts";
+import type { Painter } from "../colour.ts";
+import { type Field, fieldsOf, type Schema } from "./schema-text.ts";
+
+export interface Look {
+  paint: Painter;
+  columns: number;
+}
+
+type Method = DescribeResult["methods"][string];
+
+export function overviewPage(described: DescribeResult, { paint, columns }: Look): string {
+  const { version, protocol_version, platform, methods, error_codes, limits } = described;
+  const blocks = Object.entries(methods).map(([name, method]) => {
+    const params = fieldsOf(method.params as Schema).filter((field) => !/[.]/.test(field.name));
+    const lines = wrap(params.map(inShort), columns - 6).map((line) => `\n      ${paint.dim(line)}`);
+    return `  ${paint.bold(name)}  ${method.summary}${lines.join("")}`;
+  });
+  const codes = Object.entries(error_codes).map(([name, { http, exit }]) => [
+    name,
+    `HTTP ${http}`,
+    `exit ${exit}`,
+  ]);
+  return [
+    `trl ${version}, protocol ${protocol_version}, ${platform.os} ${platform.arch}, Bun ${platform.bun}`,
+    `${paint.bold("Methods")} (a ? marks what may be left out; trl describe METHOD shows one in full)\n${blocks.join("\n")}`,
+    `${paint.bold("Error codes")}\n${rows(codes)}`,
+    `${paint.bold("Limits")}\n${rows(Object.entries(limits).map(([name, value]) => [name, String(value)]))}`,
+  ].join("\n\n");
+}
+
+export function methodPage(name: string, method: Method, { paint, columns }: Look): string {
+  const section = (title: string, schema: unknown) => {
+    const fields = fieldsOf(schema as Schema);
+    return `${paint.bold(title)}\n${fields.length > 0 ? fieldRows(fields, columns) : "  none"}`;
+  };
+  const events = Object.entries(method.events ?? {});
+  return [
+    `${paint.bold(name)}  ${method.summary}`,
+    section("Params", method.params),
+    section("Result", method.result),
+    ...events.map(([type, schema]) => section(`Frame of type ${type}, after the reply`, schema)),
+  ].join("\n\n");
+}
+
+const inShort = ({ name, isOptional, type }: Field) => `${name}${isOptional ? "?" : ""}: ${type}`;
+
+function rows(cells: string[][]): string {
+  const widths = cells[0]?.map((_, i) => Math.max(...cells.map((row) => row[i]!.length))) ?? [];
+  return cells
+    .map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i]!)).join("  ")}`.trimEnd())
+    .join("\n");
+}
+
+/** Beyond this width, a type gets a line of its own instead of pushing all notes away. */
+const typeColumnMax = 28;
+
+function fieldRows(fields: Field[], columns: number): string {
+  const nameWidth = Math.max(...fields.map(({ name }) => name.length));
+  const typeWidth = Math.min(typeColumnMax, Math.max(...fields.map(({ type }) => type.length)));
+  const indent = 2 + nameWidth + 2 + typeWidth + 2;
+  return fields
+    .map(({ name, type, notes }) => {
+      const start = `  ${name.padEnd(nameWidth)}  ${type.padEnd(typeWidth)}`;
+      const lines = wrap(notes.split(" "), Math.max(20, columns - indent), " ");
+      if (type.length > typeWidth && notes !== "") lines.unshift("");
+      return lines
+        .map((line, i) => ((i === 0 ? `${start}  ` : " ".repeat(indent)) + line).trimEnd())
+        .join("\n");
+    })
+    .join("\n");
+}
+
+/** Pieces are never broken. */
+function wrap(pieces: string[], width: number, separator = ", "): string[] {
+  const lines: string[] = [];
+  for (const piece of pieces) {
+    const last = lines.at(-1);
+    const longer = last === undefined ? piece : `${last}${separator}${piece}`;
+    if (last === undefined || longer.length > width) lines.push(piece);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+}
