@@ -6,6 +6,7 @@ import { Interrupts } from "./interrupts.ts";
 import { jsonErrorArgs } from "./json.ts";
 import { startPrivateDaemon } from "./private-daemon.ts";
 import { runInSession } from "./run-in-session.ts";
+import { quoteWords } from "./shell-words.ts";
 
 const args = {
   ...socketArgs,
@@ -54,11 +55,8 @@ function commandFrom(rawArgs: string[], positional: string[]): string {
   const words = separator === -1 ? positional : rawArgs.slice(separator + 1);
   if (words.length === 0)
     throw new CliError("no command given", usageExitCode, "for example: trl run -- ls -l");
-  return words.length === 1 ? words[0]! : words.map(quoteWord).join(" ");
+  return words.length === 1 ? words[0]! : quoteWords(words);
 }
-
-const quoteWord = (word: string) =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 function secondsFrom(text: string | undefined): number {
   const seconds = text === "" ? Number.NaN : Number(text ?? 0);

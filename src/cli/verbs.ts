@@ -68,6 +68,20 @@ export const verbs: Record<string, Verb> = {
     examples: ["trl describe", "trl describe exec.run", "trl describe --json"],
     footer: "Where no daemon is running, one is started for the moment. --json prints JSON Schemas.",
   },
+  service: {
+    load: () => loaded(import("./service.ts")),
+    usage: "trl service install|uninstall|status [FLAGS] [-- SERVE-FLAGS...]",
+    examples: [
+      "trl service install",
+      "trl service install -- --max-sessions 200 --http 127.0.0.1:9100",
+      "trl service install --dry-run",
+      "trl service status --json",
+    ],
+    footer:
+      "install writes a systemd user unit, on macOS a launchd agent, and starts it; what stands behind -- goes to\n" +
+      "trl serve. It listens where the other commands look: --socket-path, else $TRL_SOCKET_PATH, else /tmp/trl.sock.\n" +
+      "uninstall ends it, with all that it runs, and removes the file. status exits with 69 if it is not active.",
+  },
   token: {
     load: () => loaded(import("./token.ts")),
     usage: "trl token [FLAGS]",
