@@ -3,7 +3,7 @@ import type { TrlClient } from "../client/client.ts";
 import { checkFlags } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, usageExitCode } from "./errors.ts";
-import { jsonErrorArgs } from "./json.ts";
+import { jsonErrorArgs } from "./json-errors.ts";
 import { findEntry, listAll, notFound, type TerminalEntry } from "./sessions.ts";
 import { attach, conclude } from "./terminal/attachment.ts";
 import { detachKeyArg, detachKeyFrom } from "./terminal/detach-key.ts";

@@ -1,12 +1,12 @@
 import { type ArgsDef, defineCommand } from "citty";
 import { nearest } from "../util/nearest.ts";
 import { checkFlags } from "./check-flags.ts";
-import { painter } from "./colour.ts";
 import { socketArgs, socketPathFrom, tryConnect } from "./connection.ts";
 import { methodPage, overviewPage } from "./describe/pages.ts";
 import { CliError, usageExitCode } from "./errors.ts";
-import { jsonArgs, print, printJson } from "./json.ts";
+import { jsonArgs, print, printJson } from "./print.ts";
 import { startPrivateDaemon } from "./private-daemon.ts";
+import { stdoutPaint } from "./style.ts";
 
 const args = { ...socketArgs, ...jsonArgs } as const satisfies ArgsDef;
 
@@ -22,8 +22,8 @@ export default defineCommand({
     const described = await (existing ?? own!.client).call("system.describe", {});
     const method = name === undefined ? undefined : methodIn(described.methods, name);
     if (given.json) return printJson(method ?? described);
-    const look = { paint: painter(), columns: process.stdout.columns || defaultColumns };
-    await print(`${method ? methodPage(name!, method, look) : overviewPage(described, look)}\n`);
+    const look = { paint: stdoutPaint(), columns: process.stdout.columns || defaultColumns };
+    print(`${method ? methodPage(name!, method, look) : overviewPage(described, look)}\n`);
   },
 });
 

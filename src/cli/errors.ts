@@ -1,6 +1,6 @@
 // What goes wrong for a person at the command line, and what they can do about it.
 import { type ErrorCode, errorCodes, TrlError } from "../protocol/errors.ts";
-import { asksForJson } from "./json.ts";
+import { asksForJson } from "./json-errors.ts";
 
 export class CliError extends Error {
   constructor(

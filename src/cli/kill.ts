@@ -4,7 +4,7 @@ import { errorCodes } from "../protocol/errors.ts";
 import { checkFlags } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, reportError, usageExitCode } from "./errors.ts";
-import { jsonArgs, printJson } from "./json.ts";
+import { jsonArgs, printJson } from "./print.ts";
 import { type Entry, findEntry, isLive, listAll, notFound } from "./sessions.ts";
 
 const args = { ...socketArgs, ...jsonArgs } as const satisfies ArgsDef;
@@ -22,7 +22,7 @@ export default defineCommand({
     // As kill(1) does: one that is not there does not save the others.
     const codes = outcomes.map((it) => (it.status === "rejected" ? reportError(it.reason) : 0));
     const ended = outcomes.flatMap((it) => (it.status === "fulfilled" ? [it.value] : []));
-    if (given.json) await printJson({ ended });
+    if (given.json) printJson({ ended });
     process.exitCode = codes.find((code) => code !== 0) ?? 0;
   },
 });

@@ -1,7 +1,7 @@
 import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
-import { jsonArgs } from "./json.ts";
+import { jsonArgs } from "./print.ts";
 import { type Entry, listAll } from "./sessions.ts";
 
 const args = {

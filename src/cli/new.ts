@@ -6,7 +6,7 @@ import { checkFlags } from "./check-flags.ts";
 import { socketArgs } from "./connection.ts";
 import { environmentForTerminal } from "./environment.ts";
 import { CliError, usageExitCode } from "./errors.ts";
-import { jsonArgs, print, printJson } from "./json.ts";
+import { jsonArgs, print, printJson } from "./print.ts";
 import { isLive, listAll } from "./sessions.ts";
 import { attach } from "./terminal/attachment.ts";
 import { detachKeyArg, detachKeyFrom } from "./terminal/detach-key.ts";
@@ -36,8 +36,8 @@ export default defineCommand({
     const { session_id: id } = created;
     if (!given.detach && isOnTerminal())
       process.exitCode = await attach(client, { id, label: wanted.name ?? id }, key);
-    else if (given.json) await printJson(created);
-    else await print(`${id}\n`);
+    else if (given.json) printJson(created);
+    else print(`${id}\n`);
   },
 });
 

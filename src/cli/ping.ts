@@ -1,7 +1,7 @@
 import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
-import { jsonArgs, print, printJson } from "./json.ts";
+import { jsonArgs, print, printJson } from "./print.ts";
 
 const args = { ...socketArgs, ...jsonArgs } as const satisfies ArgsDef;
 
@@ -15,7 +15,7 @@ export default defineCommand({
     const began = performance.now();
     const { version, uptime_s } = await client.call("system.ping", {});
     const ms = (performance.now() - began).toFixed(2);
-    if (given.json) await printJson({ version, socket: path, uptime_s, answered_ms: Number(ms) });
-    else await print(`trl ${version} on ${path}: up ${uptime_s} s, answered in ${ms} ms\n`);
+    if (given.json) printJson({ version, socket: path, uptime_s, answered_ms: Number(ms) });
+    else print(`trl ${version} on ${path}: up ${uptime_s} s, answered in ${ms} ms\n`);
   },
 });

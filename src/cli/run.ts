@@ -3,7 +3,7 @@ import { checkFlags } from "./check-flags.ts";
 import { socketArgs, socketPathFrom, tryConnect } from "./connection.ts";
 import { CliError, usageExitCode } from "./errors.ts";
 import { Interrupts } from "./interrupts.ts";
-import { jsonErrorArgs } from "./json.ts";
+import { jsonErrorArgs } from "./json-errors.ts";
 import { startPrivateDaemon } from "./private-daemon.ts";
 import { runInSession } from "./run-in-session.ts";
 import { quoteWords } from "./shell-words.ts";

@@ -3,8 +3,8 @@ import { type ArgsDef, defineCommand, parseArgs } from "citty";
 import { checkFlags } from "./check-flags.ts";
 import { type SocketFlags, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, unavailableExitCode, usageExitCode } from "./errors.ts";
-import { jsonArgs, print, printJson } from "./json.ts";
 import { ownProgram } from "./own-program.ts";
+import { jsonArgs, print, printJson } from "./print.ts";
 import { install, type ServiceStatus, statusOf, uninstall } from "./service/actions.ts";
 import { launchd } from "./service/launchd.ts";
 import type { ServiceManager, ServicePlan } from "./service/manager.ts";
@@ -85,16 +85,13 @@ function refuseRelative(serveFlags: string[], serveArgs: ArgsDef): void {
   }
 }
 
-async function rehearse(
-  manager: ServiceManager,
-  plan: ServicePlan,
-  isJson: boolean | undefined,
-): Promise<void> {
+function rehearse(manager: ServiceManager, plan: ServicePlan, isJson: boolean | undefined): void {
   const text = manager.fileText(plan);
   const commands = manager.enableAndStart;
-  if (isJson) return printJson({ path: manager.file, text, commands });
+  const page = `This would be written to ${manager.file}:\n\n${text}\nAnd then:\n\n`;
   const lines = commands.map((command) => `  ${quoteWords(command)}`).join("\n");
-  await print(`This would be written to ${manager.file}:\n\n${text}\nAnd then:\n\n${lines}\n`);
+  if (isJson) printJson({ path: manager.file, text, commands });
+  else print(`${page}${lines}\n`);
 }
 
 function statusPage({

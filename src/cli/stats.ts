@@ -1,7 +1,7 @@
 import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
-import { jsonArgs, printJson } from "./json.ts";
+import { jsonArgs, printJson } from "./print.ts";
 
 const args = { ...socketArgs, ...jsonArgs } as const satisfies ArgsDef;
 

@@ -4,7 +4,7 @@ import { readTokenFile, type TokenFile, tokenPath, tokenVariable } from "../util
 import { checkFlags } from "./check-flags.ts";
 import { socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, usageExitCode } from "./errors.ts";
-import { jsonArgs, print, printJson } from "./json.ts";
+import { jsonArgs, print, printJson } from "./print.ts";
 
 const args = {
   ...socketArgs,

@@ -1,10 +1,10 @@
 // What `trl describe` shows a person: all methods in short, or one in full.
 import type { DescribeResult } from "../../protocol/system.ts";
-import type { Painter } from "../colour.ts";
+import type { Paint } from "../style.ts";
 import { type Field, fieldsOf, type Schema } from "./schema-text.ts";
 
 export interface Look {
-  paint: Painter;
+  paint: Paint;
   columns: number;
 }
 
@@ -14,8 +14,8 @@ export function overviewPage(described: DescribeResult, { paint, columns }: Look
   const { version, protocol_version, platform, methods, error_codes, limits } = described;
   const blocks = Object.entries(methods).map(([name, method]) => {
     const params = fieldsOf(method.params as Schema).filter((field) => !/[.]/.test(field.name));
-    const lines = wrap(params.map(inShort), columns - 6).map((line) => `\n      ${paint.dim(line)}`);
-    return `  ${paint.bold(name)}  ${method.summary}${lines.join("")}`;
+    const lines = wrap(params.map(inShort), columns - 6).map((line) => `\n      ${paint("dim", line)}`);
+    return `  ${paint("bold", name)}  ${method.summary}${lines.join("")}`;
   });
   const codes = Object.entries(error_codes).map(([name, { http, exit }]) => [
     name,
@@ -24,20 +24,20 @@ export function overviewPage(described: DescribeResult, { paint, columns }: Look
   ]);
   return [
     `trl ${version}, protocol ${protocol_version}, ${platform.os} ${platform.arch}, Bun ${platform.bun}`,
-    `${paint.bold("Methods")} (a ? marks what may be left out; trl describe METHOD shows one in full)\n${blocks.join("\n")}`,
-    `${paint.bold("Error codes")}\n${rows(codes)}`,
-    `${paint.bold("Limits")}\n${rows(Object.entries(limits).map(([name, value]) => [name, String(value)]))}`,
+    `${paint("bold", "Methods")} (a ? marks what may be left out; trl describe METHOD shows one in full)\n${blocks.join("\n")}`,
+    `${paint("bold", "Error codes")}\n${rows(codes)}`,
+    `${paint("bold", "Limits")}\n${rows(Object.entries(limits).map(([name, value]) => [name, String(value)]))}`,
   ].join("\n\n");
 }
 
 export function methodPage(name: string, method: Method, { paint, columns }: Look): string {
   const section = (title: string, schema: unknown) => {
     const fields = fieldsOf(schema as Schema);
-    return `${paint.bold(title)}\n${fields.length > 0 ? fieldRows(fields, columns) : "  none"}`;
+    return `${paint("bold", title)}\n${fields.length > 0 ? fieldRows(fields, columns) : "  none"}`;
   };
   const events = Object.entries(method.events ?? {});
   return [
-    `${paint.bold(name)}  ${method.summary}`,
+    `${paint("bold", name)}  ${method.summary}`,
     section("Params", method.params),
     section("Result", method.result),
     ...events.map(([type, schema]) => section(`Frame of type ${type}, after the reply`, schema)),
