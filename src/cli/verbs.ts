@@ -62,6 +62,14 @@ export const verbs: Record<string, Verb> = {
     usage: "trl stats [FLAGS]",
     examples: ["trl stats --json"],
   },
+  doctor: {
+    load: () => loaded(import("./doctor.ts")),
+    usage: "trl doctor [FLAGS]",
+    examples: ["trl doctor", "trl doctor --json"],
+    footer:
+      "A note is worth knowing; a problem keeps trl from its work, or is dangerous. With a problem it exits with 1.\n" +
+      "Shells and terminals are tried out, in a daemon for the moment.",
+  },
   describe: {
     load: () => loaded(import("./describe.ts")),
     usage: "trl describe [FLAGS] [METHOD]",
