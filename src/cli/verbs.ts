@@ -2,9 +2,12 @@
 import type { ArgsDef, CommandDef } from "citty";
 import { aboutOf, renderHelp } from "./help.ts";
 
-interface Verb {
+export interface Verb {
   load: () => Promise<CommandDef>;
+  /** Completion goes by it as well: NAME is a session, a|b a choice, and CMD behind a -- a command. */
   usage: string;
+  /** Where NAME is not any session. */
+  names?: "terminals";
   examples: string[];
   footer?: string;
 }
@@ -45,6 +48,7 @@ export const verbs: Record<string, Verb> = {
   attach: {
     load: () => loaded(import("./attach.ts")),
     usage: "trl attach [FLAGS] NAME",
+    names: "terminals",
     examples: ["trl attach work", "trl attach --detach-key ctrl-] work"],
     footer:
       "NAME is a terminal's name or id. ctrl-\\ leaves it and lets it run.\n" +
@@ -89,6 +93,19 @@ export const verbs: Record<string, Verb> = {
       "install writes a systemd user unit, on macOS a launchd agent, and starts it; what stands behind -- goes to\n" +
       "trl serve. It listens where the other commands look: --socket-path, else $TRL_SOCKET_PATH, else /tmp/trl.sock.\n" +
       "uninstall ends it, with all that it runs, and removes the file. status exits with 69 if it is not active.",
+  },
+  completions: {
+    load: () => loaded(import("./completions.ts").then((it) => ({ default: it.completionsOf(verbs) }))),
+    usage: "trl completions bash|zsh|fish",
+    examples: [
+      "trl completions bash >~/.local/share/bash-completion/completions/trl",
+      "echo 'source <(trl completions bash)' >>~/.bashrc",
+      "echo 'source <(trl completions zsh)' >>~/.zshrc    # behind the line with compinit",
+      "trl completions fish >~/.config/fish/completions/trl.fish",
+    ],
+    footer:
+      "It prints a script for the shell, which completes commands, flags, their values, and the names of sessions.\n" +
+      "A new version of trl may have more of them: make a file anew then; a line with source is always right.",
   },
   token: {
     load: () => loaded(import("./token.ts")),
