@@ -22,12 +22,10 @@ export default defineCommand({
     const described = await (existing ?? own!.client).call("system.describe", {});
     const method = name === undefined ? undefined : methodIn(described.methods, name);
     if (given.json) return printJson(method ?? described);
-    const look = { paint: stdoutPaint(), columns: process.stdout.columns || defaultColumns };
+    const look = { paint: stdoutPaint(), columns: process.stdout.columns || Number.POSITIVE_INFINITY };
     print(`${method ? methodPage(name!, method, look) : overviewPage(described, look)}\n`);
   },
 });
-
-const defaultColumns = 100;
 
 function methodIn<T>(methods: Record<string, T>, name: string): T {
   if (Object.hasOwn(methods, name)) return methods[name]!;

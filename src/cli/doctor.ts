@@ -11,6 +11,7 @@ import { toolChecks } from "./doctor/tools.ts";
 import { tryDaemon } from "./doctor/trial.ts";
 import { jsonArgs, print, printJson } from "./print.ts";
 import { type Paint, stdoutPaint, type Tone } from "./style.ts";
+import { hanging } from "./wrap.ts";
 
 const args = { ...socketArgs, ...jsonArgs } as const satisfies ArgsDef;
 
@@ -56,14 +57,17 @@ const width = "problem".length;
 function page(checks: CheckReport[], paint: Paint): string {
   const lines = checks.flatMap(({ group, status, summary, detail, remedy }, i) => [
     ...(group === checks[i - 1]?.group ? [] : [`${i > 0 ? "\n" : ""}${paint("bold", group)}`]),
-    `  ${paint(tones[status], status.padEnd(width))}  ${summary}`,
+    `  ${paint(tones[status], status.padEnd(width))}  ${beside(summary)}`,
     ...(detail ? [paint("dim", below(detail))] : []),
     ...(remedy ? [below(`fix: ${remedy}`)] : []),
   ]);
   return `${lines.join("\n")}\n\n${verdict(checks, paint)}\n`;
 }
 
-const below = (text: string) => `${" ".repeat(2 + width + 2)}${text}`;
+const indent = 2 + width + 2;
+/** In lines on a terminal only: what is read by another program is easier to find in one. */
+const beside = (text: string) => hanging(text, indent, process.stdout.columns || Number.POSITIVE_INFINITY);
+const below = (text: string) => `${" ".repeat(indent)}${beside(text)}`;
 
 function verdict(checks: CheckReport[], paint: Paint): string {
   const count = (status: Status) => checks.filter((check) => check.status === status).length;

@@ -1,6 +1,7 @@
 // What `trl describe` shows a person: all methods in short, or one in full.
 import type { DescribeResult } from "../../protocol/system.ts";
 import type { Paint } from "../style.ts";
+import { hanging, wrap } from "../wrap.ts";
 import { type Field, fieldsOf, type Schema } from "./schema-text.ts";
 
 export interface Look {
@@ -14,8 +15,8 @@ export function overviewPage(described: DescribeResult, { paint, columns }: Look
   const { version, protocol_version, platform, methods, error_codes, limits } = described;
   const blocks = Object.entries(methods).map(([name, method]) => {
     const params = fieldsOf(method.params as Schema).filter((field) => !/[.]/.test(field.name));
-    const lines = wrap(params.map(inShort), columns - 6).map((line) => `\n      ${paint("dim", line)}`);
-    return `  ${paint("bold", name)}  ${method.summary}${lines.join("")}`;
+    const lines = wrap(params.map(inShort), columns - 6, ", ").map((line) => `\n      ${paint("dim", line)}`);
+    return `  ${paint("bold", name)}  ${hanging(method.summary, name.length + 4, columns)}${lines.join("")}`;
   });
   const codes = Object.entries(error_codes).map(([name, { http, exit }]) => [
     name,
@@ -24,7 +25,7 @@ export function overviewPage(described: DescribeResult, { paint, columns }: Look
   ]);
   return [
     `trl ${version}, protocol ${protocol_version}, ${platform.os} ${platform.arch}, Bun ${platform.bun}`,
-    `${paint("bold", "Methods")} (a ? marks what may be left out; trl describe METHOD shows one in full)\n${blocks.join("\n")}`,
+    `${paint("bold", "Methods")} (a ? is behind what may be left out; one in full: trl describe METHOD)\n${blocks.join("\n")}`,
     `${paint("bold", "Error codes")}\n${rows(codes)}`,
     `${paint("bold", "Limits")}\n${rows(Object.entries(limits).map(([name, value]) => [name, String(value)]))}`,
   ].join("\n\n");
@@ -37,7 +38,7 @@ export function methodPage(name: string, method: Method, { paint, columns }: Loo
   };
   const events = Object.entries(method.events ?? {});
   return [
-    `${paint("bold", name)}  ${method.summary}`,
+    `${paint("bold", name)}  ${hanging(method.summary, name.length + 2, columns)}`,
     section("Params", method.params),
     section("Result", method.result),
     ...events.map(([type, schema]) => section(`Frame of type ${type}, after the reply`, schema)),
@@ -70,16 +71,4 @@ function fieldRows(fields: Field[], columns: number): string {
         .join("\n");
     })
     .join("\n");
-}
-
-/** Pieces are never broken. */
-function wrap(pieces: string[], width: number, separator = ", "): string[] {
-  const lines: string[] = [];
-  for (const piece of pieces) {
-    const last = lines.at(-1);
-    const longer = last === undefined ? piece : `${last}${separator}${piece}`;
-    if (last === undefined || longer.length > width) lines.push(piece);
-    else lines[lines.length - 1] = longer;
-  }
-  return lines;
 }
