@@ -1,5 +1,6 @@
 // What a terminal shows, for all who watch it through this client: one subscription, taken up again by offset when the
 // connection was lost. What is not taken yet is not sent on: a slow emulator is not drowned.
+import type { Result } from "../protocol/methods.ts";
 import { fromBase64 } from "../util/base64.ts";
 import { ConnectionError, isTrlError } from "./errors.ts";
 import type { Host } from "./host.ts";
@@ -11,6 +12,8 @@ export interface OutputInfo {
   offset: number;
   /** It draws the whole screen, and is no part of the output: clear what is shown before it. */
   isRedraw: boolean;
+  /** Bytes before it that were left out because we were too slow; a redraw follows. */
+  missing: number;
 }
 
 export interface TerminalExit {
@@ -50,6 +53,7 @@ export class TerminalFeed implements Follower {
   #offset: number | undefined;
   #taken = 0;
   #acknowledged = 0;
+  #missing = 0;
 
   constructor(
     readonly host: Host,
@@ -92,13 +96,13 @@ export class TerminalFeed implements Follower {
   async #subscribe(link: Link, { from, replay, scrollback }: WatchOptions): Promise<void> {
     const where = from === undefined ? { replay: replay ?? "screen" } : { from };
     const params = { session_id: this.id, ...where, scrollback: scrollback ?? 0, window_bytes: windowBytes };
-    const { offset, cols, rows } = (await link.request("pty.subscribe", params)) as {
-      offset: number;
-      cols: number;
-      rows: number;
-    };
-    if (this.#offset === undefined) this.#startAt(offset); // unless a frame came with the reply, and before it
-    for (const watcher of this.#watchers) watcher.resize?.({ cols, rows });
+    await link.request("pty.subscribe", params, {
+      received: (data) => {
+        const { offset, cols, rows } = data as Result<"pty.subscribe">;
+        if (this.#offset === undefined) this.#startAt(offset);
+        for (const watcher of this.#watchers) watcher.resize?.({ cols, rows });
+      },
+    });
   }
 
   /** For one who comes later. All get it, and all can deal with it. */
@@ -112,6 +116,7 @@ export class TerminalFeed implements Follower {
 
   #receive(frame: Frame): void {
     if (frame.type === "output") this.#takeOutput(frame);
+    else if (frame.type === "gap") this.#missing = (frame["to"] as number) - (frame["from"] as number);
     else if (frame.type === "resize") {
       const { cols, rows } = frame as unknown as { cols: number; rows: number };
       for (const watcher of this.#watchers) watcher.resize?.({ cols, rows });
@@ -129,7 +134,9 @@ export class TerminalFeed implements Follower {
     const end = isRedraw ? offset : offset + bytes.length;
     if (isRedraw) this.#startAt(offset);
     this.#offset = end;
-    const pending = [...this.#watchers].map((it) => it.output?.(bytes, { offset, isRedraw }));
+    const info = { offset, isRedraw, missing: this.#missing };
+    this.#missing = 0;
+    const pending = [...this.#watchers].map((it) => it.output?.(bytes, info));
     if (pending.some((it) => it instanceof Promise))
       void Promise.allSettled(pending).then(() => this.#took(end));
     else this.#took(end);

@@ -44,8 +44,9 @@ export function attachXterm(terminal: Terminal, xterm: XtermLike, options: Xterm
   tell(xterm); // before the screen is drawn
   const stop = terminal.watch(
     {
-      output: (bytes, { isRedraw }) => {
-        if (isRedraw) xterm.reset();
+      output: (bytes, { isRedraw, missing }) => {
+        // A redraw can be drawn over anything; only lines above the screen would come twice.
+        if (isRedraw && missing === 0) xterm.reset();
         return new Promise<void>((done) => xterm.write(bytes, done));
       },
       resize: follow,
