@@ -221,8 +221,7 @@ export class CommandStream<Data extends string | Uint8Array = string>
     if (this.#isOver) return;
     if (this.#wantsExit) this.#chunks.discard();
     else {
-      this.#leave();
-      this.#chunks.forget(); // who reads on gets them again
+      this.#leave(); // what has come waits for another loop
       void this.#link?.request("exec.detach", { stream_id: this.id }).catch(() => {});
     }
   }
