@@ -1,6 +1,8 @@
-// Compiles the one executable: for this machine by default, for all platforms with --all, with checksums.
+// Compiles the one executable: for this machine by default, for all platforms with --all, with checksums. Builds the
+// package that clients import as well; with --package only that.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { buildPackage } from "./scripts/build-package.ts";
 import { version } from "./src/util/version.ts";
 
 const outDir = "dist";
@@ -52,5 +54,6 @@ async function buildAll(): Promise<void> {
 
 mkdirSync(outDir, { recursive: true });
 if (process.argv.includes("--all")) await buildAll();
-else await compile(`${outDir}/trl`);
+else if (!process.argv.includes("--package")) await compile(`${outDir}/trl`);
+await buildPackage();
 console.log(`trl ${version} is in ${outDir}/`);

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { Bytes, EnvOverrides, OsPath, OsText, Seconds, SessionId, Timestamp } from "./fields.ts";
+import { Bytes, EnvOverrides, OsPath, OsText, Seconds, SessionId, Timestamp, WindowBytes } from "./fields.ts";
 
 export const encodings = ["utf8", "base64"] as const;
 export type Encoding = (typeof encodings)[number];
@@ -11,9 +11,13 @@ export type ExitReason = (typeof exitReasons)[number];
 const outputCeilingBytes = 64 * 1024 * 1024;
 const MaxOutputBytes = v.pipe(Bytes, v.maxValue(outputCeilingBytes, `at most ${outputCeilingBytes} bytes`));
 
+/** Chosen by the client, who can then ask for the command even if the reply was lost. */
+const CommandId = v.pipe(v.string(), v.regex(/^x-[0-9a-f]{8,32}$/, "`x-` and 8 to 32 lowercase hex digits"));
+
 export const RunParams = v.object({
   session_id: SessionId,
   command: OsText,
+  command_id: v.optional(CommandId),
   timeout_s: v.optional(Seconds),
   stdin: v.optional(v.string()),
   env: v.optional(EnvOverrides),
@@ -41,14 +45,18 @@ export const RunResult = v.object({
 });
 export type RunResult = v.InferOutput<typeof RunResult>;
 
+/** Stands for what was left out of the middle. */
+export const omissionMarker = (bytes: number): string => `\n[trl: ${bytes} bytes left out]\n`;
+
 export const StreamParams = v.object({
   ...RunParams.entries,
   open_stdin: v.optional(v.boolean()),
   stall_timeout_s: v.optional(Seconds),
+  window_bytes: v.optional(WindowBytes),
 });
 export type StreamParams = v.InferOutput<typeof StreamParams>;
 
-export const StreamId = v.pipe(v.string(), v.description("a command's id, `x-` and 8 hex digits"));
+export const StreamId = v.pipe(v.string(), v.description("a command's id, `x-` and hex digits"));
 export const StreamResult = v.object({ stream_id: StreamId, session_id: SessionId });
 
 export const WriteParams = v.object({
@@ -72,6 +80,7 @@ export const AttachParams = v.object({
   stderr_offset: v.optional(Bytes),
   encoding: v.optional(v.picklist(encodings)),
   stall_timeout_s: v.optional(Seconds),
+  window_bytes: v.optional(WindowBytes),
 });
 export const AttachResult = v.object({
   stream_id: StreamId,
@@ -84,6 +93,16 @@ export const AttachResult = v.object({
   stderr_bytes: v.number(),
   truncated: v.boolean(),
 });
+
+export const AckParams = v.object({
+  stream_id: StreamId,
+  stdout_offset: v.optional(Bytes),
+  stderr_offset: v.optional(Bytes),
+});
+export const AckResult = v.object({ stream_id: StreamId });
+
+export const DetachParams = v.object({ stream_id: StreamId });
+export const DetachResult = v.object({ stream_id: StreamId, detached: v.boolean() });
 
 export const StreamSummary = v.object({
   stream_id: StreamId,

@@ -14,16 +14,19 @@ export const methods = {
     summary: "Says that the daemon is alive, for how long, and its version.",
     params: NoParams,
     result: system.PingResult,
+    isRepeatable: true,
   },
   "system.stats": {
     summary: "Counts of sessions, commands, connections, descriptors and memory.",
     params: NoParams,
     result: system.StatsResult,
+    isRepeatable: true,
   },
   "system.describe": {
     summary: "Versions, methods with their JSON Schemas, capabilities and limits.",
     params: NoParams,
     result: system.DescribeResult,
+    isRepeatable: true,
   },
   "session.create": {
     summary: "Creates a session: a shell's state that lives across commands.",
@@ -34,11 +37,13 @@ export const methods = {
     summary: "Lists the sessions.",
     params: NoParams,
     result: session.ListResult,
+    isRepeatable: true,
   },
   "session.info": {
     summary: "One session in detail; names of its variables, never their values.",
     params: session.InfoParams,
     result: session.SessionInfo,
+    isRepeatable: true,
   },
   "session.destroy": {
     summary: "Ends a session and everything that it started.",
@@ -72,10 +77,22 @@ export const methods = {
     result: exec.AttachResult,
     events: exec.streamEvents,
   },
+  "exec.ack": {
+    summary: "Says how far this client has taken a stream's output; only where it asked for a window.",
+    params: exec.AckParams,
+    result: exec.AckResult,
+    isRepeatable: true,
+  },
+  "exec.detach": {
+    summary: "Ends this connection's frames of a command; the command goes on.",
+    params: exec.DetachParams,
+    result: exec.DetachResult,
+  },
   "exec.list": {
     summary: "Lists the commands that run and those that have ended lately.",
     params: NoParams,
     result: exec.StreamList,
+    isRepeatable: true,
   },
   "pty.create": {
     summary: "Starts a program, a command line or a shell on a terminal of its own.",
@@ -91,6 +108,7 @@ export const methods = {
     summary: "Says how large this client's window is; the last client that typed decides.",
     params: pty.ResizeParams,
     result: pty.ResizeResult,
+    isRepeatable: true,
   },
   "pty.close": {
     summary: "Ends a terminal's program and everything that it started.",
@@ -101,12 +119,19 @@ export const methods = {
     summary: "Lists the terminals, and those that have ended lately.",
     params: NoParams,
     result: pty.ListResult,
+    isRepeatable: true,
   },
   "pty.subscribe": {
     summary: "Sends a terminal's output as it comes, after a redraw of its screen or from an offset on.",
     params: pty.SubscribeParams,
     result: pty.SubscribeResult,
     events: pty.terminalEvents,
+  },
+  "pty.ack": {
+    summary: "Says how far this client has taken a terminal's output; only where it asked for a window.",
+    params: pty.AckParams,
+    result: pty.AckResult,
+    isRepeatable: true,
   },
   "pty.unsubscribe": {
     summary: "Ends this connection's subscription.",
@@ -117,11 +142,13 @@ export const methods = {
     summary: "The screen as text, or as what draws it again.",
     params: pty.SnapshotParams,
     result: pty.Snapshot,
+    isRepeatable: true,
   },
   "pty.wait": {
     summary: "Waits until a terminal shows a text, falls silent or ends.",
     params: pty.WaitParams,
     result: pty.WaitResult,
+    isRepeatable: true,
   },
 } satisfies Record<string, MethodSpec>;
 
@@ -129,6 +156,8 @@ interface MethodSpec {
   summary: string;
   params: v.GenericSchema<Record<string, unknown>, Record<string, unknown>>;
   result: v.GenericSchema<Record<string, unknown>, Record<string, unknown>>;
+  /** Only looks, or does the same however often: a client that lost the reply may ask again. */
+  isRepeatable?: true;
   /** Frames that follow the reply on the same connection, by their `type`. */
   events?: Record<string, v.GenericSchema>;
 }

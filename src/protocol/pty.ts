@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { encodings } from "./exec.ts";
-import { Bytes, EnvOverrides, OsPath, OsText, Seconds, SessionId, Timestamp } from "./fields.ts";
+import { Bytes, EnvOverrides, OsPath, OsText, Seconds, SessionId, Timestamp, WindowBytes } from "./fields.ts";
 import { inheritEnvModes } from "./session.ts";
 
 export const driverNames = ["native", "bun-pty"] as const;
@@ -102,6 +102,7 @@ export const SubscribeParams = v.object({
   from: v.optional(Bytes),
   replay: v.optional(v.picklist(replays)),
   scrollback: v.optional(Scrollback),
+  window_bytes: v.optional(WindowBytes),
 });
 export const SubscribeResult = v.object({
   session_id: SessionId,
@@ -110,6 +111,9 @@ export const SubscribeResult = v.object({
   rows: v.number(),
   state: v.picklist(terminalStates),
 });
+
+export const AckParams = v.object({ session_id: SessionId, offset: Bytes });
+export const AckResult = v.object({ session_id: SessionId });
 
 export const UnsubscribeResult = v.object({ session_id: SessionId, unsubscribed: v.boolean() });
 

@@ -22,6 +22,7 @@ export type StatsResult = v.InferOutput<typeof StatsResult>;
 
 const MethodDescription = v.object({
   summary: v.string(),
+  repeatable: v.pipe(v.boolean(), v.description("may be asked again by a client that lost the reply")),
   params: v.unknown(),
   result: v.unknown(),
   events: v.optional(v.record(v.string(), v.unknown())),

@@ -4,6 +4,7 @@ import type { Command } from "../core/exec/command.ts";
 import type { Offsets, OutputReader, StreamName } from "../core/exec/command-output.ts";
 import type { Encoding, ExitFrame } from "../protocol/exec.ts";
 import { encodeFrame } from "../protocol/frame.ts";
+import { AttachmentWindow } from "./attachment-window.ts";
 import type { LaneSubscriber, OutputLane } from "./lane.ts";
 import { frameBytesMax } from "./limits.ts";
 import { gapFrame, outputFrame } from "./stream-frames.ts";
@@ -14,12 +15,16 @@ export interface AttachmentSpec {
   encoding: Encoding;
   lane: OutputLane;
   stallTimeoutS: number;
+  /** Where the client says how much it has taken. */
+  windowBytes: number | undefined;
+  onEnd(): void;
 }
 
 export class Attachment implements LaneSubscriber {
   readonly #spec: AttachmentSpec;
   readonly #reader: OutputReader;
   #stallTimer: Timer | undefined;
+  readonly #window: AttachmentWindow | undefined;
   readonly #turns: StreamName[] = ["stderr", "stdout"];
   #isBusy = false;
   #isStarted = false;
@@ -28,6 +33,7 @@ export class Attachment implements LaneSubscriber {
   /** From here on the command waits for this client; nothing is sent before `start`. */
   constructor(spec: AttachmentSpec) {
     this.#spec = spec;
+    if (spec.windowBytes !== undefined) this.#window = new AttachmentWindow(spec.windowBytes, spec.from);
     this.#reader = spec.command.output.openReader(spec.from, () => this.#advance());
     spec.lane.attach(this);
   }
@@ -44,19 +50,30 @@ export class Attachment implements LaneSubscriber {
   }
 
   closed(): void {
-    this.#end();
+    this.end();
+  }
+
+  /** The client has taken everything before these offsets. */
+  acknowledge(taken: Partial<Offsets>): void {
+    this.#window?.take(taken, this.#reader.offsets);
+    this.roomMade();
   }
 
   /** Sends one frame, and the next one in another turn: other clients and requests come in between. */
   #advance(): void {
     if (!this.#isStarted || this.#isOver || this.#isBusy) return;
-    if (!this.#spec.lane.hasRoom) {
+    if (!this.#spec.lane.hasRoom || this.#roomInWindow <= 0) {
       this.#watchForStall();
       return;
     }
     this.#isBusy = true; // sending may make room, which would call us again
     this.#isBusy = this.#sendNext();
     if (this.#isBusy) setImmediate(() => this.#resume());
+  }
+
+  get #roomInWindow(): number {
+    if (!this.#window || this.#spec.lane.isDeaf) return frameBytesMax;
+    return this.#window.roomAfter(this.#reader.offsets);
   }
 
   #resume(): void {
@@ -77,7 +94,8 @@ export class Attachment implements LaneSubscriber {
 
   #sendFrom(stream: StreamName): boolean {
     const { command, encoding, lane } = this.#spec;
-    const piece = this.#reader.peek(stream, frameBytesMax, encoding === "utf8");
+    const bytesMax = Math.min(frameBytesMax, Math.max(this.#roomInWindow, pieceBytesMin));
+    const piece = this.#reader.peek(stream, bytesMax, encoding === "utf8");
     const made = piece && outputFrame(command.id, piece, encoding);
     if (!made) return false;
     this.#reader.moveTo(stream, piece.offset + made.bytes);
@@ -103,14 +121,15 @@ export class Attachment implements LaneSubscriber {
         leftovers,
       } satisfies ExitFrame),
     );
-    this.#end();
+    this.end();
   }
 
   #watchForStall(): void {
     const { lane, stallTimeoutS } = this.#spec;
     if (this.#stallTimer !== undefined || stallTimeoutS === 0) return;
     const check = () => {
-      const leftMs = lane.lastProgress + stallTimeoutS * 1000 - performance.now();
+      const lastProgress = this.#window ? this.#window.lastProgress : lane.lastProgress;
+      const leftMs = lastProgress + stallTimeoutS * 1000 - performance.now();
       if (leftMs <= 0) this.#letGo();
       else this.#stallTimer = setTimeout(check, leftMs + 1);
     };
@@ -123,14 +142,18 @@ export class Attachment implements LaneSubscriber {
     const { stdout, stderr } = this.#reader.offsets;
     const frame = { stream_id: command.id, type: "lagged", stdout_offset: stdout, stderr_offset: stderr };
     lane.send(encodeFrame(frame));
-    this.#end();
+    this.end();
   }
 
-  #end(): void {
+  end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#stallTimer);
     this.#reader.close();
     this.#spec.lane.detach(this);
+    this.#spec.onEnd();
   }
 }
+
+/** A character must fit, even into a window that is nearly full. */
+const pieceBytesMin = 16;

@@ -32,6 +32,7 @@ export class Connection implements OutputLane {
   #subscribers = new Set<LaneSubscriber>();
   readonly #memory: ClientMemory = {
     lane: this,
+    attachments: new Map(),
     subscriptions: new Map(),
     frontend: new FrontendState(),
     hangUp: () => this.#hangUp(),
@@ -72,10 +73,15 @@ export class Connection implements OutputLane {
     }
   }
 
+  get isDeaf(): boolean {
+    return this.#inputEnded;
+  }
+
   /** The client has closed its side; what is pending is still answered, what streams is still delivered. */
   endOfInput(): void {
     this.#inputEnded = true;
     this.#read();
+    for (const subscriber of this.#subscribers) subscriber.roomMade();
     this.#closeWhenDone();
   }
 

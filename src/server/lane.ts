@@ -1,3 +1,4 @@
+import type { Attachment } from "./attachment.ts";
 import type { FrontendState } from "./frontend/state.ts";
 import type { TerminalSubscription } from "./terminal-subscription.ts";
 
@@ -5,6 +6,8 @@ import type { TerminalSubscription } from "./terminal-subscription.ts";
 export interface OutputLane {
   readonly hasRoom: boolean;
   readonly isClosed: boolean;
+  /** The client cannot say anything any more, such as how much it has taken. */
+  readonly isDeaf: boolean;
   /** When the client last took anything, by performance.now(). */
   readonly lastProgress: number;
   /** The frame's memory may be used again after the call. */
@@ -23,6 +26,8 @@ export interface LaneSubscriber {
 /** What a connection remembers between its requests. */
 export interface ClientMemory {
   lane: OutputLane;
+  /** Of the commands that it follows, by their ids. */
+  attachments: Map<string, Set<Attachment>>;
   /** The terminals that it watches, by their ids. */
   subscriptions: Map<string, TerminalSubscription>;
   /** Where it speaks the frontend dialect. */

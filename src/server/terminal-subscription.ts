@@ -16,6 +16,8 @@ export interface SubscriptionSpec {
   /** Where to begin; undefined for a redraw of the screen, with so many lines above it. */
   from: number | undefined;
   scrollback: number;
+  /** How many bytes may be under way, where the client says how much it has taken. */
+  windowBytes?: number | undefined;
   onEnd(): void;
 }
 
@@ -23,6 +25,8 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
   readonly isDisplay = true;
   readonly #spec: SubscriptionSpec;
   #cursor: number;
+  /** What the client has taken, by its own word. */
+  #takenTo: number;
   #wantsRedraw: boolean;
   /** Lines above the screen are sent once; after a gap the client has its own. */
   #scrollback: number;
@@ -35,6 +39,7 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
     const { terminal, lane, from, scrollback } = spec;
     this.#spec = spec;
     this.#cursor = from ?? terminal.ring.end;
+    this.#takenTo = this.#cursor;
     this.#wantsRedraw = from === undefined;
     this.#scrollback = scrollback;
     terminal.listen(this);
@@ -63,6 +68,12 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
     this.#advance();
   }
 
+  /** The client has taken everything before this offset. */
+  acknowledge(offset: number): void {
+    this.#takenTo = Math.max(this.#takenTo, Math.min(offset, this.#cursor));
+    this.#advance();
+  }
+
   roomMade(): void {
     this.#advance();
   }
@@ -88,11 +99,11 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
 
   /** False where there is nothing to send for now. */
   #sendNext(): boolean {
-    const { terminal, lane, dialect } = this.#spec;
+    const { terminal, lane, dialect, windowBytes } = this.#spec;
     const { ring } = terminal;
     if (this.#cursor < ring.start) {
       this.#send(dialect.gap?.(terminal, this.#cursor, ring.end));
-      this.#cursor = ring.end;
+      this.#cursor = this.#takenTo = ring.end; // what was under way before does not matter any more
       this.#resizes.splice(0, this.#resizes.length - 1); // the last one is the size of the screen to come
       this.#wantsRedraw = true;
       return true;
@@ -105,12 +116,14 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
     }
     if (this.#wantsRedraw) {
       this.#wantsRedraw = false;
-      this.#cursor = terminal.boundary;
+      this.#cursor = this.#takenTo = terminal.boundary;
       lane.send(redrawFrame(terminal, dialect, this.#scrollback));
       this.#scrollback = 0;
       return true;
     }
     if (this.#cursor < ring.end) {
+      const isWindowFull = windowBytes !== undefined && this.#cursor - this.#takenTo >= windowBytes;
+      if (isWindowFull && !lane.isDeaf) return false;
       const { frame, end } = outputFrame(terminal, dialect, this.#cursor, resize?.offset ?? ring.end);
       this.#cursor = end;
       lane.send(frame);

@@ -23,6 +23,16 @@ export class CommandStore {
     void record.command.ended.then(() => this.#end(record));
   }
 
+  has(id: string): boolean {
+    return this.#running.has(id) || this.#ended.has(id);
+  }
+
+  /** Also by a command that has ended: who sends a request twice does not run it twice. */
+  refuseTaken(id: string): void {
+    if (!this.has(id)) return;
+    throw new TrlError("INVALID_PARAMS", `command_id: there is a command ${id} already`);
+  }
+
   get(id: string): CommandRecord {
     const record = this.#running.get(id) ?? this.#ended.get(id);
     if (!record) throw new TrlError("STREAM_NOT_FOUND", `there is no stream ${id.slice(0, 64)} (any more)`);

@@ -1,5 +1,5 @@
 // exec.run's reply: what a command printed, gathered within bounds, and how it ended.
-import type { Encoding, RunResult } from "../../protocol/exec.ts";
+import { type Encoding, omissionMarker, type RunResult } from "../../protocol/exec.ts";
 import type { StreamLog } from "../process/stream-log.ts";
 import type { CommandOutcome } from "./command.ts";
 import type { CommandOutput } from "./command-output.ts";
@@ -31,7 +31,7 @@ export function gather(
 
 function render(output: StreamLog, encoding: Encoding): string {
   const { head, tail, omittedBytes } = output.parts(encoding === "utf8");
-  const marker = omittedBytes > 0 ? `\n[trl: ${omittedBytes} bytes left out]\n` : "";
+  const marker = omittedBytes > 0 ? omissionMarker(omittedBytes) : "";
   if (encoding === "utf8") return decoder.decode(head) + marker + decoder.decode(tail);
   return Buffer.concat([head, Buffer.from(marker), tail]).toString("base64");
 }

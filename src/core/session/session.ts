@@ -77,6 +77,7 @@ export class Session {
 
   /** Lets a command run; `ended` comes after the session has taken over what the command changed. */
   start(params: CommandParams, kind: CommandRecord["kind"]): Started {
+    if (params.command_id !== undefined) this.spec.commands.refuseTaken(params.command_id);
     this.#refuseIfUnavailable();
     const started = this.#start(params, kind);
     this.#commandCount++;
@@ -156,7 +157,7 @@ export class Session {
 
   #start(params: CommandParams, kind: CommandRecord["kind"]): Started {
     const { executor, custody, log, timeoutS, commands } = this.spec;
-    const id = newId("x");
+    const id = params.command_id ?? newId("x", (taken) => commands.has(taken));
     const launched = executor.launch({
       commandId: id,
       command: params.command,

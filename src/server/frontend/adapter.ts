@@ -14,7 +14,7 @@ import {
 } from "../../protocol/frontend.ts";
 import { validateObject } from "../../protocol/validate.ts";
 import type { Handlers } from "../handlers/handlers.ts";
-import { subscribe } from "../handlers/pty.ts";
+import { subscribe } from "../handlers/pty-subscriptions.ts";
 import type { Client } from "../lane.ts";
 import { controlFrame } from "../terminal-frames.ts";
 import { dialectOf, spell } from "./state.ts";

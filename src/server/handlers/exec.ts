@@ -1,17 +1,16 @@
 import { constants } from "node:os";
 import type { Command } from "../../core/exec/command.ts";
-import type { Offsets } from "../../core/exec/command-output.ts";
 import type { CommandRecord } from "../../core/exec/command-store.ts";
 import { inputPendingMaxBytes } from "../../core/limits.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { Params, Result } from "../../protocol/methods.ts";
-import { Attachment } from "../attachment.ts";
 import { decodeData } from "../decode-data.ts";
+import { type AttachmentHandlers, attach } from "./exec-attachments.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
 type ExecHandlers = Pick<
   Handlers,
-  "exec.run" | "exec.stream" | "exec.write" | "exec.cancel" | "exec.attach" | "exec.list"
+  Exclude<Extract<keyof Handlers, `exec.${string}`>, keyof AttachmentHandlers>
 >;
 
 export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecHandlers {
@@ -28,44 +27,15 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
       return result;
     },
 
-    "exec.stream": ({ session_id, encoding = "utf8", stall_timeout_s, ...params }, { lane, afterReply }) => {
+    "exec.stream": ({ session_id, encoding, stall_timeout_s, window_bytes, ...params }, client) => {
       const { command } = registry.get(session_id).start(params, "stream");
-      const from = { stdout: 0, stderr: 0 };
-      const patience = stall_timeout_s ?? stallTimeoutS;
-      const attachment = new Attachment({ command, from, encoding, lane, stallTimeoutS: patience });
-      afterReply(() => attachment.start());
-      return { stream_id: command.id, session_id };
-    },
-
-    "exec.attach": ({ stream_id, encoding = "utf8", ...wanted }, { lane, afterReply }) => {
-      const { command, sessionId, endedAt } = registry.commands.get(stream_id);
-      const { stdout, stderr } = command.output;
-      const asked = { stdout: wanted.stdout_offset ?? 0, stderr: wanted.stderr_offset ?? 0 };
-      refuseBeyondEnd(asked, command);
-      const onCharacters = encoding === "utf8";
-      const from = {
-        stdout: stdout.resumeFrom(asked.stdout, onCharacters),
-        stderr: stderr.resumeFrom(asked.stderr, onCharacters),
-      };
-      const patience = wanted.stall_timeout_s ?? stallTimeoutS;
-      const attachment = new Attachment({
-        command,
-        from: { ...from },
-        encoding,
-        lane,
-        stallTimeoutS: patience,
+      attach(command, client, {
+        from: { stdout: 0, stderr: 0 },
+        encoding: encoding ?? "utf8",
+        stallTimeoutS: stall_timeout_s ?? stallTimeoutS,
+        windowBytes: window_bytes,
       });
-      afterReply(() => attachment.start());
-      return {
-        stream_id,
-        session_id: sessionId,
-        state: endedAt ? "ended" : "running",
-        stdout_offset: from.stdout,
-        stderr_offset: from.stderr,
-        stdout_bytes: stdout.totalBytes,
-        stderr_bytes: stderr.totalBytes,
-        truncated: !stdout.hasAllFrom(asked.stdout) || !stderr.hasAllFrom(asked.stderr),
-      };
+      return { stream_id: command.id, session_id };
     },
 
     "exec.write": (params) => write(registry.commands.get(params.stream_id).command, params),
@@ -118,17 +88,6 @@ function signalNamed(given: string | undefined): NodeJS.Signals | undefined {
     throw new TrlError("INVALID_PARAMS", "signal: expected the name of a signal, such as SIGINT");
   }
   return name === "SIGTERM" ? undefined : (name as NodeJS.Signals);
-}
-
-function refuseBeyondEnd(asked: Offsets, { output }: Command): void {
-  for (const stream of ["stdout", "stderr"] as const) {
-    const total = output[stream].totalBytes;
-    if (asked[stream] <= total) continue;
-    throw new TrlError(
-      "INVALID_PARAMS",
-      `${stream}_offset: expected at most ${total}, which is where ${stream} ends now`,
-    );
-  }
 }
 
 function summarise({ command, sessionId, kind, endedAt }: CommandRecord) {

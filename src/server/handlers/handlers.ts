@@ -4,7 +4,9 @@ import type { MethodName, Params, Result } from "../../protocol/methods.ts";
 import type { ServerCounters } from "../counters.ts";
 import type { Client } from "../lane.ts";
 import { execHandlers } from "./exec.ts";
+import { attachmentHandlers } from "./exec-attachments.ts";
 import { ptyHandlers } from "./pty.ts";
+import { subscriptionHandlers } from "./pty-subscriptions.ts";
 import { sessionHandlers } from "./session.ts";
 import { systemHandlers } from "./system.ts";
 
@@ -28,6 +30,8 @@ export function createHandlers(context: HandlerContext): Handlers {
     ...systemHandlers(context),
     ...sessionHandlers(context),
     ...execHandlers(context),
+    ...attachmentHandlers(context),
     ...ptyHandlers(context),
+    ...subscriptionHandlers(context),
   };
 }

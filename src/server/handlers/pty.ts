@@ -1,16 +1,15 @@
 import { terminalSummary } from "../../core/pty/summary.ts";
-import type { Terminal } from "../../core/pty/terminal.ts";
 import { waitFor } from "../../core/pty/wait.ts";
-import { TrlError } from "../../protocol/errors.ts";
 import { decodeData } from "../decode-data.ts";
-import type { Client } from "../lane.ts";
-import { methodDialect } from "../terminal-frames.ts";
-import { type SubscriptionSpec, TerminalSubscription } from "../terminal-subscription.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
+import type { SubscriptionHandlers } from "./pty-subscriptions.ts";
 
 const keystrokeBytesMax = 16;
 
-type PtyHandlers = Pick<Handlers, Extract<keyof Handlers, `pty.${string}`>>;
+type PtyHandlers = Pick<
+  Handlers,
+  Exclude<Extract<keyof Handlers, `pty.${string}`>, keyof SubscriptionHandlers>
+>;
 
 export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
   const { terminals, options } = registry;
@@ -46,27 +45,6 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
 
     "pty.list": () => ({ sessions: terminals.list().map(terminalSummary) }),
 
-    "pty.subscribe": ({ session_id, from, replay, scrollback = 0 }, client) =>
-      terminals.use(session_id, (terminal) => {
-        const { ring, size, exit } = terminal;
-        refuseBeyondEnd(from, ring.end);
-        const start = from ?? (replay === "none" ? ring.end : undefined);
-        subscribe(terminal, client, { dialect: methodDialect, from: start, scrollback });
-        return {
-          session_id,
-          offset: start ?? terminal.boundary,
-          ...size,
-          state: exit ? "exited" : "running",
-        };
-      }),
-
-    "pty.unsubscribe": ({ session_id }, { subscriptions }) => {
-      terminals.get(session_id);
-      const subscription = subscriptions.get(session_id);
-      subscription?.end();
-      return { session_id, unsubscribed: subscription !== undefined };
-    },
-
     "pty.snapshot": ({ session_id, format = "text", scrollback = 0 }) =>
       terminals.get(session_id).snapshot(format, scrollback),
 
@@ -76,28 +54,4 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
       return { matched, screen: terminal.snapshot("text", 0) };
     },
   };
-}
-
-/** One for each terminal and connection: a second one takes the place of the first. */
-export function subscribe(
-  terminal: Terminal,
-  { lane, subscriptions, afterReply }: Client,
-  how: Pick<SubscriptionSpec, "dialect" | "from" | "scrollback">,
-): void {
-  subscriptions.get(terminal.id)?.end();
-  const subscription = new TerminalSubscription({
-    ...how,
-    terminal,
-    lane,
-    onEnd: () => {
-      if (subscriptions.get(terminal.id) === subscription) subscriptions.delete(terminal.id);
-    },
-  });
-  subscriptions.set(terminal.id, subscription);
-  afterReply(() => subscription.start());
-}
-
-function refuseBeyondEnd(from: number | undefined, end: number): void {
-  if (from === undefined || from <= end) return;
-  throw new TrlError("INVALID_PARAMS", `from: expected at most ${end}, which is where the output ends now`);
 }

@@ -2,9 +2,9 @@ import { scrollbackLines, terminalRingBytes } from "../../core/limits.ts";
 import { autoDriver, drivers } from "../../core/pty/create-terminal.ts";
 import { openDescriptors, residentBytes } from "../../core/resources.ts";
 import { errorCodes } from "../../protocol/errors.ts";
-import { methods, protocolVersion } from "../../protocol/methods.ts";
+import { methodSchemas } from "../../protocol/json-schema.ts";
+import { protocolVersion } from "../../protocol/methods.ts";
 import type { DescribeResult } from "../../protocol/system.ts";
-import { schemaOf } from "../json-schema.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
 type SystemHandlers = Pick<Handlers, "system.ping" | "system.stats" | "system.describe">;
@@ -43,7 +43,7 @@ function describe({ registry, version, maxLineBytes, transports }: HandlerContex
     protocol_version: protocolVersion,
     version,
     platform: { os: process.platform, arch: process.arch, bun: Bun.version },
-    methods: describeMethods(),
+    methods: methodSchemas(),
     error_codes: errorCodes,
     capabilities: {
       transports,
@@ -71,25 +71,4 @@ function describe({ registry, version, maxLineBytes, transports }: HandlerContex
       session_max_commands: options.sessionMaxCommands,
     },
   };
-}
-
-const schemasOf = (events: Record<string, Parameters<typeof schemaOf>[0]>) =>
-  Object.fromEntries(Object.entries(events).map(([type, schema]) => [type, schemaOf(schema)]));
-
-let described: DescribeResult["methods"] | undefined;
-
-/** The table never changes, so that it is described once. */
-function describeMethods(): DescribeResult["methods"] {
-  described ??= Object.fromEntries(
-    Object.entries(methods).map(([name, method]) => [
-      name,
-      {
-        summary: method.summary,
-        params: schemaOf(method.params),
-        result: schemaOf(method.result),
-        ...("events" in method ? { events: schemasOf(method.events) } : {}),
-      },
-    ]),
-  );
-  return described;
 }

@@ -1,8 +1,8 @@
 // What can be asked by HTTP, derived from the method table.
 import { type ErrorCode, errorCodes } from "../../protocol/errors.ts";
+import { schemaOf } from "../../protocol/json-schema.ts";
 import { methods } from "../../protocol/methods.ts";
 import { version } from "../../util/version.ts";
-import { schemaOf } from "../json-schema.ts";
 
 export function openApi() {
   const calls = Object.entries(methods).map(([name, { summary, params }]) => ({

@@ -1,0 +1,90 @@
+// The daemon's WebSocket. A browser can send no header with one, so everybody comes with a ticket, which is had for
+// the token, or from whoever keeps the token for us.
+import { type ErrorCode, TrlError } from "../../protocol/errors.ts";
+import { type Carrier, NoDaemonError, type OpenCarrier } from "./carrier.ts";
+
+export interface WebTarget {
+  /** `http://127.0.0.1:9100`, with `https:`, `ws:` or `wss:` as well; a path before `/ws` is kept. */
+  url: string;
+  token?: string;
+  /** Instead of the token: gives a new ticket each time, from a server that has the token. */
+  ticket?: () => string | Promise<string>;
+}
+
+export type WebSocketConstructor = new (url: string) => WebSocket;
+
+export function webCarrier(
+  target: WebTarget,
+  webSocket: () => WebSocketConstructor | Promise<WebSocketConstructor>,
+): OpenCarrier {
+  const base = new URL(target.url.replace(/^ws/, "http"));
+  base.pathname = base.pathname.replace(/\/+$/, "");
+  return async ({ message, closed }) => {
+    const [ticket, Socket] = await Promise.all([
+      target.ticket?.() ?? askForTicket(base, target),
+      webSocket(),
+    ]);
+    const address = under(base, "/ws");
+    address.protocol = base.protocol.replace("http", "ws");
+    address.searchParams.set("ticket", ticket);
+    return await openSocket(new Socket(address.href), base.origin, { message, closed });
+  };
+}
+
+function openSocket(
+  socket: WebSocket,
+  origin: string,
+  { message, closed }: Parameters<OpenCarrier>[0],
+): Promise<Carrier> {
+  return new Promise<Carrier>((resolve, reject) => {
+    let isOpen = false;
+    socket.onopen = () => {
+      isOpen = true;
+      resolve({ send: (frame) => socket.send(frame), close: () => socket.close() });
+    };
+    socket.onmessage = ({ data }) => message(String(data));
+    socket.onerror = () => {}; // told by its end
+    socket.onclose = ({ code, reason }) => {
+      const why = reason || (code === 1006 ? "the connection was lost" : `code ${code}`);
+      const error = new Error(`the WebSocket to ${origin} was closed: ${why}`);
+      if (isOpen) closed(error);
+      else reject(error);
+    };
+  });
+}
+
+/** Waiting longer for an answer to so small a question is of no use. */
+const ticketMs = 10_000;
+
+async function askForTicket(base: URL, { token }: WebTarget): Promise<string> {
+  const response = await fetch(under(base, "/ticket"), {
+    method: "POST",
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    signal: AbortSignal.timeout(ticketMs),
+  }).catch((error: unknown) => {
+    if (isRefusal(error))
+      throw new NoDaemonError(`no daemon is listening on ${base.origin}`, { cause: error });
+    throw new Error(`cannot reach ${base.origin}: ${(error as Error).message}`, { cause: error });
+  });
+  const answer = (await response.json().catch(() => undefined)) as TicketAnswer | undefined;
+  if (answer?.ticket !== undefined) return answer.ticket;
+  if (answer?.error) throw new TrlError(answer.error.code, answer.error.message);
+  throw new Error(`${base.origin} answered with status ${response.status}, and is perhaps no daemon of trl`);
+}
+
+interface TicketAnswer {
+  ticket?: string;
+  error?: { code: ErrorCode; message: string };
+}
+
+/** As Node.js and Bun say it; browsers do not tell. */
+function isRefusal(error: unknown): boolean {
+  const { code, cause } = error as { code?: string; cause?: { code?: string } };
+  return code === "ConnectionRefused" || code === "ECONNREFUSED" || cause?.code === "ECONNREFUSED";
+}
+
+function under(base: URL, path: string): URL {
+  const address = new URL(base);
+  address.pathname = base.pathname.replace(/\/$/, "") + path;
+  return address;
+}

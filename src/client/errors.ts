@@ -1,0 +1,37 @@
+// What a caller of the client can meet, each with a code of the protocol's closed list.
+import { type ErrorCode, TrlError } from "../protocol/errors.ts";
+import type { RunResult } from "../protocol/exec.ts";
+import { type Camelized, camelized } from "./naming.ts";
+
+/** The daemon cannot be reached, or the connection was lost before the answer came. */
+export class ConnectionError extends TrlError {
+  constructor(
+    message: string,
+    /** The request had left: it may have been carried out, and is not sent again by itself. */
+    readonly mayHaveRun: boolean,
+    options: { code?: ErrorCode; cause?: unknown } = {},
+  ) {
+    super(options.code ?? "RUNTIME_UNAVAILABLE", message, { may_have_run: mayHaveRun });
+    this.name = "ConnectionError";
+    this.cause = options.cause;
+  }
+}
+
+/** COMMAND_TIMEOUT, or COMMAND_FAILED where `check` was asked for: the command has a result all the same. */
+export class CommandError extends TrlError {
+  readonly result: Camelized<RunResult>;
+
+  constructor({ code, message, data }: TrlError) {
+    super(code, message, data);
+    this.name = "CommandError";
+    this.result = camelized(data as RunResult);
+  }
+}
+
+/** Whether it is an error of trl, and of one of these codes where any are given. */
+export function isTrlError<C extends ErrorCode>(
+  error: unknown,
+  ...codes: C[]
+): error is TrlError & { code: C } {
+  return error instanceof TrlError && (codes.length === 0 || codes.includes(error.code as C));
+}

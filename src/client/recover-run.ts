@@ -1,0 +1,67 @@
+// The result of a command whose reply was lost with the connection: it went on, and its output is kept for a while.
+import { TrlError } from "../protocol/errors.ts";
+import { omissionMarker, type RunResult } from "../protocol/exec.ts";
+import { toBase64 } from "../util/base64.ts";
+import type { StreamName } from "./chunk-queue.ts";
+import { CommandStream } from "./command-stream.ts";
+import type { Host } from "./host.ts";
+
+export interface LostRun {
+  sessionId: string;
+  commandId: string;
+  inBytes: boolean;
+  check: boolean;
+}
+
+export async function recoverRun(host: Host, lost: LostRun): Promise<RunResult> {
+  const stream = new CommandStream<Uint8Array>(host, {
+    id: lost.commandId,
+    start: {}, // it was sent, by the reply that is missing
+    attach: {},
+    asBytes: true,
+    signal: undefined,
+    isSent: true,
+  });
+  const kept: Record<StreamName, Uint8Array[]> = { stdout: [], stderr: [] };
+  let isTruncated = false;
+  for await (const { type, data, missing } of stream) {
+    if (missing > 0) kept[type].push(new TextEncoder().encode(omissionMarker(missing)));
+    isTruncated ||= missing > 0;
+    kept[type].push(data);
+  }
+  const exit = await stream.exited;
+  const { working_dir } = await host.call("session.info", { session_id: lost.sessionId });
+  const result: RunResult = {
+    stdout: rendered(kept.stdout, lost.inBytes),
+    stderr: rendered(kept.stderr, lost.inBytes),
+    exit_code: exit.exitCode,
+    duration_ms: exit.durationMs,
+    timed_out: exit.timedOut,
+    signal: exit.signal,
+    reason: exit.reason,
+    truncated: isTruncated,
+    stdout_bytes: exit.stdoutBytes,
+    stderr_bytes: exit.stderrBytes,
+    leftovers: exit.leftovers,
+    command_id: lost.commandId,
+    working_dir,
+  };
+  if (result.timed_out) throw new TrlError("COMMAND_TIMEOUT", "the command reached its time limit", result);
+  if (lost.check && result.exit_code !== 0) {
+    throw new TrlError("COMMAND_FAILED", `the command ended with exit code ${result.exit_code}`, result);
+  }
+  return result;
+}
+
+function rendered(pieces: Uint8Array[], inBytes: boolean): string {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  if (!inBytes)
+    return pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return toBase64(all);
+}

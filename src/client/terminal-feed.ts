@@ -1,0 +1,175 @@
+// What a terminal shows, for all who watch it through this client: one subscription, taken up again by offset when the
+// connection was lost. What is not taken yet is not sent on: a slow emulator is not drowned.
+import type { Result } from "../protocol/methods.ts";
+import { fromBase64 } from "../util/base64.ts";
+import { ConnectionError, isTrlError } from "./errors.ts";
+import type { Host } from "./host.ts";
+import type { Frame, Link } from "./link.ts";
+import type { Follower } from "./reconnect.ts";
+
+export interface OutputInfo {
+  /** Of the first byte; of the next live one where it is a redraw. */
+  offset: number;
+  /** It draws the whole screen, and is no part of the output: clear what is shown before it. */
+  isRedraw: boolean;
+  /** Bytes before it that were left out because we were too slow; a redraw follows. */
+  missing: number;
+}
+
+export interface TerminalExit {
+  exitCode: number;
+  signal: string | null;
+}
+
+export interface TerminalWatcher {
+  /** A promise says when it has been dealt with; no more than a window's worth comes before. */
+  output?(bytes: Uint8Array, info: OutputInfo): unknown;
+  resize?(size: { cols: number; rows: number }): void;
+  /** The last thing that is told, after the last output. */
+  exit?(exit: TerminalExit): void;
+  /** It is not watched any more: it is gone, or the daemon cannot be reached. */
+  error?(error: Error): void;
+}
+
+export interface WatchOptions {
+  /** All from this offset on, where it is still kept. */
+  from?: number;
+  /** A redraw of the screen first (the default), or only what comes. */
+  replay?: "screen" | "none";
+  /** Lines above the screen to be drawn with it. */
+  scrollback?: number;
+}
+
+/** As VS Code does it: enough to keep an emulator busy, little enough that ^C is felt at once. */
+const windowBytes = 128 * 1024;
+
+export class TerminalFeed implements Follower {
+  /** What this client's window is, once it has said so. */
+  size: { cols: number; rows: number } | undefined;
+  readonly #watchers = new Set<TerminalWatcher>();
+  #link: Link | undefined;
+  #first: WatchOptions = {};
+  /** The next live byte; undefined before anything came. */
+  #offset: number | undefined;
+  #taken = 0;
+  #acknowledged = 0;
+  #missing = 0;
+
+  constructor(
+    readonly host: Host,
+    readonly id: string,
+    readonly registry: Map<string, TerminalFeed>,
+  ) {}
+
+  /** Gives a function that ends it. */
+  watch(watcher: TerminalWatcher, options: WatchOptions): () => void {
+    const isFirst = this.#watchers.size === 0;
+    if (!isFirst && options.from !== undefined)
+      throw new TypeError("from: this client watches the terminal already");
+    this.#watchers.add(watcher);
+    if (isFirst) {
+      this.registry.set(this.id, this);
+      this.#first = options;
+      this.#offset = undefined;
+      void this.host.follow(this);
+    } else if (options.replay !== "none" && this.#link) void this.#redraw(this.#link, options);
+    return () => this.#unwatch(watcher);
+  }
+
+  async resume(link: Link): Promise<void> {
+    this.#link = link;
+    link.listen(this.id, (frame) => this.#receive(frame));
+    if (this.size) void link.request("pty.resize", { session_id: this.id, ...this.size }).catch(() => {});
+    if (this.#offset === undefined) return this.#subscribe(link, this.#first);
+    await this.#subscribe(link, { from: this.#offset }).catch((error: unknown) => {
+      // Another terminal has its name by now, and has not printed as much.
+      if (!isTrlError(error, "INVALID_PARAMS")) throw error;
+      return this.#subscribe(link, {});
+    });
+  }
+
+  fail(error: Error): void {
+    this.#leave();
+    for (const watcher of this.#clear()) watcher.error?.(error);
+  }
+
+  async #subscribe(link: Link, { from, replay, scrollback }: WatchOptions): Promise<void> {
+    const where = from === undefined ? { replay: replay ?? "screen" } : { from };
+    const params = { session_id: this.id, ...where, scrollback: scrollback ?? 0, window_bytes: windowBytes };
+    await link.request("pty.subscribe", params, {
+      received: (data) => {
+        const { offset, cols, rows } = data as Result<"pty.subscribe">;
+        if (this.#offset === undefined) this.#startAt(offset);
+        for (const watcher of this.#watchers) watcher.resize?.({ cols, rows });
+      },
+    });
+  }
+
+  /** For one who comes later. All get it, and all can deal with it. */
+  async #redraw(link: Link, options: WatchOptions): Promise<void> {
+    try {
+      await this.#subscribe(link, options);
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) this.fail(error as Error);
+    }
+  }
+
+  #receive(frame: Frame): void {
+    if (frame.type === "output") this.#takeOutput(frame);
+    else if (frame.type === "gap") this.#missing = (frame["to"] as number) - (frame["from"] as number);
+    else if (frame.type === "resize") {
+      const { cols, rows } = frame as unknown as { cols: number; rows: number };
+      for (const watcher of this.#watchers) watcher.resize?.({ cols, rows });
+    } else if (frame.type === "exit") {
+      const { exit_code, signal } = frame as unknown as { exit_code: number; signal: string | null };
+      this.#leave();
+      for (const watcher of this.#clear()) watcher.exit?.({ exitCode: exit_code, signal });
+    }
+  }
+
+  #takeOutput(frame: Frame): void {
+    const bytes = fromBase64(frame["data"] as string);
+    const offset = frame["offset"] as number;
+    const isRedraw = frame["redraw"] === true;
+    const end = isRedraw ? offset : offset + bytes.length;
+    if (isRedraw) this.#startAt(offset);
+    this.#offset = end;
+    const info = { offset, isRedraw, missing: this.#missing };
+    this.#missing = 0;
+    const pending = [...this.#watchers].map((it) => it.output?.(bytes, info));
+    if (pending.some((it) => it instanceof Promise))
+      void Promise.allSettled(pending).then(() => this.#took(end));
+    else this.#took(end);
+  }
+
+  #startAt(offset: number): void {
+    this.#offset = this.#taken = this.#acknowledged = offset;
+  }
+
+  #took(end: number): void {
+    this.#taken = Math.max(this.#taken, end);
+    if (this.#taken - this.#acknowledged < windowBytes / 4) return;
+    this.#acknowledged = this.#taken;
+    void this.#link?.request("pty.ack", { session_id: this.id, offset: this.#taken }).catch(() => {});
+  }
+
+  #unwatch(watcher: TerminalWatcher): void {
+    if (!this.#watchers.delete(watcher) || this.#watchers.size > 0) return;
+    const link = this.#link;
+    this.#leave();
+    void link?.request("pty.unsubscribe", { session_id: this.id }).catch(() => {});
+  }
+
+  #clear(): TerminalWatcher[] {
+    const watchers = [...this.#watchers];
+    this.#watchers.clear();
+    return watchers;
+  }
+
+  #leave(): void {
+    this.host.unfollow(this);
+    this.#link?.unlisten(this.id);
+    this.#link = undefined;
+    if (this.registry.get(this.id) === this) this.registry.delete(this.id);
+  }
+}

@@ -1,0 +1,149 @@
+// A client of one daemon. `call` speaks the wire's language and knows every method by the table; sessions, streams and
+// terminals are handles that speak JavaScript's.
+import { type MethodName, methods, type Params, type Result } from "../protocol/methods.ts";
+import type { OpenCarrier } from "./carriers/carrier.ts";
+import { CommandStream } from "./command-stream.ts";
+import { ConnectionError } from "./errors.ts";
+import type { Host } from "./host.ts";
+import { type Options, wireParams } from "./naming.ts";
+import { type ConnectionState, KeptLink, type ReconnectOptions } from "./reconnect.ts";
+import { findNamed } from "./resolve.ts";
+import { Session, type SessionOptions } from "./session.ts";
+import { Terminal, type TerminalOptions } from "./terminal.ts";
+import { TerminalFeed } from "./terminal-feed.ts";
+
+export interface CallOptions {
+  /** Stops waiting for the answer; what was asked for may still be done. */
+  signal?: AbortSignal;
+}
+
+type CallArguments<M extends MethodName> =
+  Record<string, never> extends Params<M>
+    ? [params?: Params<M>, options?: CallOptions]
+    : [params: Params<M>, options?: CallOptions];
+
+export class Trl implements AsyncDisposable {
+  readonly #link: KeptLink;
+  readonly #feeds = new Map<string, TerminalFeed>();
+  readonly #stateListeners = new Set<(state: ConnectionState, error?: Error) => void>();
+  readonly #host: Host = {
+    call: (method, params, options) => this.#call(method, params, options),
+    follow: (follower) => this.#link.follow(follower),
+    unfollow: (follower) => this.#link.unfollow(follower),
+  };
+
+  private constructor(open: OpenCarrier, { patienceS = 5 }: ReconnectOptions) {
+    this.#link = new KeptLink(open, patienceS);
+    this.#link.onState = (state, error) => {
+      for (const listener of this.#stateListeners) listener(state, error);
+    };
+  }
+
+  static async over(open: OpenCarrier, options: ReconnectOptions = {}): Promise<Trl> {
+    const trl = new Trl(open, options);
+    await trl.#link.openOnce();
+    return trl;
+  }
+
+  /** Any method, by its name; names of fields are the wire's. */
+  call<M extends MethodName>(method: M, ...[params, options]: CallArguments<M>): Promise<Result<M>> {
+    return this.#call(method, (params ?? {}) as Params<M>, options);
+  }
+
+  /**
+   * A new session. Disposing of it destroys it, with everything that runs in it; with `reuse` it is the one of that
+   * name where there is one, and disposing only lets go of it.
+   */
+  async session({ reuse = false, ...options }: SessionOptions = {}): Promise<Session> {
+    if (reuse && options.name === undefined) throw new TypeError("session: reuse needs a name");
+    const found = reuse ? await this.#findSession(options.name!) : undefined;
+    if (found) return new Session(this.#host, found, false);
+    const created = await this.#call("session.create", wireParams("session.create", options));
+    return new Session(this.#host, created, !reuse);
+  }
+
+  /** One that exists, by its name, its id, or the beginning of its id. */
+  async openSession(nameOrId: string): Promise<Session> {
+    const { sessions } = await this.#call("session.list", {});
+    const exec = sessions.filter(({ kind }) => kind === "exec");
+    return new Session(this.#host, findNamed(exec, nameOrId), false);
+  }
+
+  /** A new terminal. `reuse` and disposing are as with sessions; the name is `sessionId`, else `name`. */
+  async terminal({ reuse = false, ...options }: TerminalOptions = {}): Promise<Terminal> {
+    const wanted = options.sessionId ?? options.name;
+    if (reuse && wanted === undefined) throw new TypeError("terminal: reuse needs a sessionId or a name");
+    if (reuse) {
+      const found = await this.#findTerminal(wanted!);
+      if (found) return new Terminal(this.#host, found, this.#feed(found.session_id), false);
+    }
+    const created = await this.#call("pty.create", wireParams("pty.create", options));
+    return new Terminal(this.#host, created, this.#feed(created.session_id), !reuse);
+  }
+
+  /** One that exists, or has ended lately, by its name, its id, or the beginning of its id. */
+  async openTerminal(nameOrId: string): Promise<Terminal> {
+    const { sessions } = await this.#call("pty.list", {});
+    const found = findNamed(sessions, nameOrId);
+    return new Terminal(this.#host, found, this.#feed(found.session_id), false);
+  }
+
+  /** The output of a command that runs or has ended lately, from its beginning or from where it was left. */
+  follow(commandId: string, from: Options<"exec.attach", "stream_id"> = {}): CommandStream {
+    return CommandStream.follow(this.#host, commandId, wireParams("exec.attach", from));
+  }
+
+  /** Gives a function that ends the listening. */
+  onState(listener: (state: ConnectionState, error?: Error) => void): () => void {
+    this.#stateListeners.add(listener);
+    return () => void this.#stateListeners.delete(listener);
+  }
+
+  /** Whatever waits for an answer gets a ConnectionError. Sessions and terminals live on. */
+  close(): Promise<void> {
+    return this.#link.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** A request that may have been carried out is sent again only where that makes no difference. */
+  async #call<M extends MethodName>(
+    method: M,
+    params: Partial<Params<M>>,
+    { signal }: CallOptions = {},
+  ): Promise<Result<M>> {
+    signal?.throwIfAborted();
+    for (let attempt = 1; ; attempt++) {
+      const link = await this.#link.get();
+      try {
+        return (await link.request(method, params, { signal })) as Result<M>;
+      } catch (error) {
+        const isLost = error instanceof ConnectionError;
+        const mayRepeat = isLost && (!error.mayHaveRun || "isRepeatable" in methods[method]);
+        if (!mayRepeat || attempt === attemptsMax) throw error;
+      }
+    }
+  }
+
+  async #findSession(name: string) {
+    const { sessions } = await this.#call("session.list", {});
+    return sessions.findLast((it) => it.kind === "exec" && it.name === name && it.state !== "terminated");
+  }
+
+  async #findTerminal(wanted: string) {
+    const { sessions } = await this.#call("pty.list", {});
+    const live = sessions.filter(({ state }) => state === "running");
+    return (
+      live.find(({ session_id }) => session_id === wanted) ?? live.findLast(({ name }) => name === wanted)
+    );
+  }
+
+  /** All who watch a terminal through this client share one subscription. */
+  #feed(id: string): TerminalFeed {
+    return this.#feeds.get(id) ?? new TerminalFeed(this.#host, id, this.#feeds);
+  }
+}
+
+const attemptsMax = 5;

@@ -1,0 +1,8 @@
+// `trl/client` for Node.js and Bun.
+import "../client/polyfill.ts";
+
+export { carrierTo, connect } from "../client/connect.ts";
+export { CommandError, ConnectionError, isTrlError } from "../client/errors.ts";
+export { attachXterm } from "../client/xterm.ts";
+export { TrlError } from "../protocol/errors.ts";
+export type * from "./client-types.ts";

@@ -1,0 +1,85 @@
+// Who follows which command.
+import type { Command } from "../../core/exec/command.ts";
+import type { Offsets } from "../../core/exec/command-output.ts";
+import { TrlError } from "../../protocol/errors.ts";
+import { Attachment, type AttachmentSpec } from "../attachment.ts";
+import type { Client } from "../lane.ts";
+import type { HandlerContext, Handlers } from "./handlers.ts";
+
+export type AttachmentHandlers = Pick<Handlers, "exec.attach" | "exec.ack" | "exec.detach">;
+
+export function attachmentHandlers({ registry, stallTimeoutS }: HandlerContext): AttachmentHandlers {
+  return {
+    "exec.attach": ({ stream_id, encoding = "utf8", ...wanted }, client) => {
+      const { command, sessionId, endedAt } = registry.commands.get(stream_id);
+      const { stdout, stderr } = command.output;
+      const asked = { stdout: wanted.stdout_offset ?? 0, stderr: wanted.stderr_offset ?? 0 };
+      refuseBeyondEnd(asked, command);
+      const onCharacters = encoding === "utf8";
+      const from = {
+        stdout: stdout.resumeFrom(asked.stdout, onCharacters),
+        stderr: stderr.resumeFrom(asked.stderr, onCharacters),
+      };
+      attach(command, client, {
+        from: { ...from },
+        encoding,
+        stallTimeoutS: wanted.stall_timeout_s ?? stallTimeoutS,
+        windowBytes: wanted.window_bytes,
+      });
+      return {
+        stream_id,
+        session_id: sessionId,
+        state: endedAt ? "ended" : "running",
+        stdout_offset: from.stdout,
+        stderr_offset: from.stderr,
+        stdout_bytes: stdout.totalBytes,
+        stderr_bytes: stderr.totalBytes,
+        truncated: !stdout.hasAllFrom(asked.stdout) || !stderr.hasAllFrom(asked.stderr),
+      };
+    },
+
+    "exec.ack": ({ stream_id, stdout_offset, stderr_offset }, { attachments }) => {
+      const taken = { stdout: stdout_offset ?? 0, stderr: stderr_offset ?? 0 };
+      for (const attachment of attachments.get(stream_id) ?? []) attachment.acknowledge(taken);
+      return { stream_id };
+    },
+
+    "exec.detach": ({ stream_id }, { attachments }) => {
+      registry.commands.get(stream_id);
+      const followed = [...(attachments.get(stream_id) ?? [])];
+      for (const attachment of followed) attachment.end();
+      return { stream_id, detached: followed.length > 0 };
+    },
+  };
+}
+
+export function attach(
+  command: Command,
+  { lane, attachments, afterReply }: Client,
+  how: Pick<AttachmentSpec, "from" | "encoding" | "stallTimeoutS" | "windowBytes">,
+): void {
+  const own = attachments.get(command.id) ?? new Set();
+  attachments.set(command.id, own);
+  const attachment = new Attachment({
+    ...how,
+    command,
+    lane,
+    onEnd: () => {
+      own.delete(attachment);
+      if (own.size === 0) attachments.delete(command.id);
+    },
+  });
+  own.add(attachment);
+  afterReply(() => attachment.start());
+}
+
+function refuseBeyondEnd(asked: Offsets, { output }: Command): void {
+  for (const stream of ["stdout", "stderr"] as const) {
+    const total = output[stream].totalBytes;
+    if (asked[stream] <= total) continue;
+    throw new TrlError(
+      "INVALID_PARAMS",
+      `${stream}_offset: expected at most ${total}, which is where ${stream} ends now`,
+    );
+  }
+}

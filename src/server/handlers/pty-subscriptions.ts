@@ -1,0 +1,68 @@
+// Who watches which terminal.
+import type { Terminal } from "../../core/pty/terminal.ts";
+import { TrlError } from "../../protocol/errors.ts";
+import type { Client } from "../lane.ts";
+import { methodDialect } from "../terminal-frames.ts";
+import { type SubscriptionSpec, TerminalSubscription } from "../terminal-subscription.ts";
+import type { HandlerContext, Handlers } from "./handlers.ts";
+
+export type SubscriptionHandlers = Pick<Handlers, "pty.subscribe" | "pty.unsubscribe" | "pty.ack">;
+
+export function subscriptionHandlers({ registry: { terminals } }: HandlerContext): SubscriptionHandlers {
+  return {
+    "pty.subscribe": ({ session_id, from, replay, scrollback = 0, window_bytes }, client) =>
+      terminals.use(session_id, (terminal) => {
+        const { ring, size, exit } = terminal;
+        refuseBeyondEnd(from, ring.end);
+        const start = from ?? (replay === "none" ? ring.end : undefined);
+        subscribe(terminal, client, {
+          dialect: methodDialect,
+          from: start,
+          scrollback,
+          windowBytes: window_bytes,
+        });
+        return {
+          session_id,
+          offset: start ?? terminal.boundary,
+          ...size,
+          state: exit ? "exited" : "running",
+        };
+      }),
+
+    "pty.ack": ({ session_id, offset }, { subscriptions }) => {
+      subscriptions.get(session_id)?.acknowledge(offset);
+      return { session_id };
+    },
+
+    "pty.unsubscribe": ({ session_id }, { subscriptions }) => {
+      terminals.get(session_id);
+      const subscription = subscriptions.get(session_id);
+      subscription?.end();
+      return { session_id, unsubscribed: subscription !== undefined };
+    },
+  };
+}
+
+/** One for each terminal and connection: a second one takes the place of the first. */
+export function subscribe(
+  terminal: Terminal,
+  { lane, subscriptions, afterReply }: Client,
+  how: Pick<SubscriptionSpec, "dialect" | "from" | "scrollback" | "windowBytes">,
+): void {
+  subscriptions.get(terminal.id)?.end();
+  const subscription = new TerminalSubscription({
+    ...how,
+    terminal,
+    lane,
+    onEnd: () => {
+      if (subscriptions.get(terminal.id) === subscription) subscriptions.delete(terminal.id);
+    },
+  });
+  subscriptions.set(terminal.id, subscription);
+  afterReply(() => subscription.start());
+}
+
+function refuseBeyondEnd(from: number | undefined, end: number): void {
+  if (from === undefined || from <= end) return;
+  throw new TrlError("INVALID_PARAMS", `from: expected at most ${end}, which is where the output ends now`);
+}
