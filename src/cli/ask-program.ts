@@ -20,11 +20,8 @@ export async function askProgram(
 ): Promise<Answer | undefined> {
   const path = Bun.which(words[0], { PATH: env["PATH"] ?? "" });
   if (!path) return undefined;
-  const child = Bun.spawn([path, ...words.slice(1)], {
-    env: { ...env, LC_ALL: "C" },
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true, // a group of its own, which can be ended as a whole
-  });
+  const child = start([path, ...words.slice(1)], env);
+  if (child instanceof Error) return { code: null, out: "", err: child.message, isLate: false };
   const answer: Answer = { code: null, out: "", err: "", isLate: false };
   const told = Promise.all([
     child.exited,
@@ -37,6 +34,19 @@ export async function askProgram(
   clearTimeout(timer);
   if (answer.isLate) endGroup(child.pid);
   return { ...answer, code: answer.isLate ? null : child.exitCode };
+}
+
+/** One that is there but cannot be run, as for another processor, has answered badly. */
+function start(words: string[], env: AskOptions["env"]) {
+  try {
+    return Bun.spawn(words, {
+      env: { ...env, LC_ALL: "C" },
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true, // a group of its own, which can be ended as a whole
+    });
+  } catch (error) {
+    return error as Error;
+  }
 }
 
 async function gather(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {

@@ -1,12 +1,11 @@
 import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
-import { jsonArgs } from "./print.ts";
 import { type Entry, listAll } from "./sessions.ts";
 
 const args = {
   ...socketArgs,
-  ...jsonArgs,
+  json: { type: "boolean", description: "Print JSON" },
 } as const satisfies ArgsDef;
 
 export default defineCommand({

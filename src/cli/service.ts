@@ -7,13 +7,16 @@ import { ownProgram } from "./own-program.ts";
 import { jsonArgs, print, printJson } from "./print.ts";
 import { install, type ServiceStatus, statusOf, uninstall } from "./service/actions.ts";
 import { launchd } from "./service/launchd.ts";
-import type { ServiceManager, ServicePlan } from "./service/manager.ts";
+import type { Command, ServiceManager, ServicePlan } from "./service/manager.ts";
 import { systemd } from "./service/systemd.ts";
 import { quoteWords } from "./shell-words.ts";
 
 const args = {
   ...socketArgs,
-  "dry-run": { type: "boolean", description: "install: print the file and the commands, and change nothing" },
+  "dry-run": {
+    type: "boolean",
+    description: "Print what would be written, removed and run, and change nothing",
+  },
   force: { type: "boolean", description: "Replace or remove a file that was not written by trl" },
   ...jsonArgs,
 } as const satisfies ArgsDef;
@@ -37,6 +40,7 @@ export default defineCommand({
         : tell(await install(manager, plan, isForced));
     }
     if (action === "uninstall") {
+      if (given["dry-run"]) return rehearseEnd(manager, given.json);
       const wasThere = await uninstall(manager, isForced);
       const what = wasThere ? `removed ${manager.file}` : "the service is not installed";
       if (!given.json) process.stderr.write(`trl: ${what}\n`);
@@ -92,6 +96,17 @@ function rehearse(manager: ServiceManager, plan: ServicePlan, isJson: boolean | 
   const lines = commands.map((command) => `  ${quoteWords(command)}`).join("\n");
   if (isJson) printJson({ path: manager.file, text, commands });
   else print(`${page}${lines}\n`);
+}
+
+function rehearseEnd(manager: ServiceManager, isJson: boolean | undefined): void {
+  const commands = [...manager.stopAndDisable, ...manager.afterRemoval];
+  const lines = (some: Command[]) => some.map((command) => `  ${quoteWords(command)}\n`).join("");
+  if (isJson) printJson({ path: manager.file, commands });
+  else
+    print(
+      `This would be run, where the service is installed:\n\n${lines(manager.stopAndDisable)}` +
+        `  ${quoteWords(["rm", manager.file])}\n${lines(manager.afterRemoval)}`,
+    );
 }
 
 function statusPage({

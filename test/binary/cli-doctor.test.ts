@@ -129,13 +129,18 @@ test("a program that hangs does not hang the doctor, and is ended", async () => 
   mkdirSync(bin);
   writeFileSync(join(bin, "docker"), `#!/bin/sh\nsleep 1000 &\necho $$ $! >${pids}\nwait\n`);
   writeFileSync(join(bin, "ssh"), "#!/bin/sh\necho NoSSH_1.0 >&2\n");
-  for (const name of ["docker", "ssh"]) chmodSync(join(bin, name), 0o755);
+  writeFileSync(join(bin, "kubectl"), "#!/no/such/interpreter\n");
+  for (const name of ["docker", "ssh", "kubectl"]) chmodSync(join(bin, name), 0o755);
   const checks = examine(join(dir.path, "trl.sock"), { env: { PATH: `${bin}:/usr/bin:/bin` } });
   expect(checks["docker"]).toMatchObject({
     status: "note",
     summary: expect.stringContaining("did not answer"),
   });
   expect(checks["ssh"]).toMatchObject({ status: "ok", summary: "NoSSH_1.0" });
+  expect(checks["kubectl"]).toMatchObject({
+    status: "note",
+    summary: expect.stringContaining("does not work"),
+  });
   const started = readFileSync(pids, "utf8").trim().split(" ").map(Number);
   expect(started).toHaveLength(2);
   await until("both to be gone", () => !started.some(isAlive));

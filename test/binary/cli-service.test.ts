@@ -61,6 +61,13 @@ test.if(isLinux)("--dry-run changes nothing and asks nobody", () => {
   expect(out).toEndWith("  systemctl --user daemon-reload\n  systemctl --user enable --now trl.service\n");
   expect(fake.asked()).toEqual([]);
   expect(existsSync(join(fake.home, ".config"))).toBe(false);
+
+  service(fake, "install");
+  const asked = fake.asked().length;
+  const end = service(fake, "uninstall", "--dry-run");
+  expect(end.out).toContain(`disable --now trl.service\n  rm ${unitOf(fake)}\n`);
+  expect(fake.asked()).toHaveLength(asked);
+  expect(existsSync(unitOf(fake))).toBe(true);
 });
 
 test.if(isLinux)("what somebody else has written stays, unless it is forced", () => {

@@ -12,7 +12,7 @@ export interface Look {
 type Method = DescribeResult["methods"][string];
 
 export function overviewPage(described: DescribeResult, { paint, columns }: Look): string {
-  const { version, protocol_version, platform, methods, error_codes, limits } = described;
+  const { version, protocol_version, platform, methods, error_codes, limits, capabilities } = described;
   const blocks = Object.entries(methods).map(([name, method]) => {
     const params = fieldsOf(method.params as Schema).filter((field) => !/[.]/.test(field.name));
     const lines = wrap(params.map(inShort), columns - 6, ", ").map((line) => `\n      ${paint("dim", line)}`);
@@ -28,8 +28,12 @@ export function overviewPage(described: DescribeResult, { paint, columns }: Look
     `${paint("bold", "Methods")} (a ? is behind what may be left out; one in full: trl describe METHOD)\n${blocks.join("\n")}`,
     `${paint("bold", "Error codes")}\n${rows(codes)}`,
     `${paint("bold", "Limits")}\n${rows(Object.entries(limits).map(([name, value]) => [name, String(value)]))}`,
+    `${paint("bold", "Capabilities")}\n${rows(Object.entries(capabilities).map(([name, value]) => [name, plain(value)]))}`,
   ].join("\n\n");
 }
+
+const plain = (value: unknown) =>
+  Array.isArray(value) ? value.join(", ") : typeof value === "object" ? JSON.stringify(value) : String(value);
 
 export function methodPage(name: string, method: Method, { paint, columns }: Look): string {
   const section = (title: string, schema: unknown) => {

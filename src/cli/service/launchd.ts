@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { askProgram } from "../ask-program.ts";
 import { CliError, usageExitCode } from "../errors.ts";
+import { quoteWords } from "../shell-words.ts";
 import {
   type Command,
   markerOf,
@@ -41,7 +42,7 @@ export function launchd({ home, uid, env }: Surroundings): ServiceManager {
     stopAndDisable: [unload],
     afterRemoval: [],
     restart: [unload, load],
-    whereItsLogIs: `tail ${log}`,
+    whereItsLogIs: quoteWords(["tail", log]),
     advice: async () => undefined,
   };
 }
