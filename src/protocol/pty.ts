@@ -69,6 +69,7 @@ export const TerminalSummary = v.object({
 export type TerminalSummary = v.InferOutput<typeof TerminalSummary>;
 
 export const TerminalParams = v.object({ session_id: SessionId });
+export const ListParams = v.object({ state: v.optional(v.picklist(terminalStates)) });
 export const ListResult = v.object({ sessions: v.array(TerminalSummary) });
 
 export const WriteParams = v.object({
@@ -113,7 +114,8 @@ export const SubscribeResult = v.object({
 
 export const UnsubscribeResult = v.object({ session_id: SessionId, unsubscribed: v.boolean() });
 
-export const formats = ["text", "ansi"] as const;
+export const formats = ["text", "styled", "ansi"] as const;
+export type SnapshotFormat = (typeof formats)[number];
 export const SnapshotParams = v.object({
   session_id: SessionId,
   format: v.optional(v.picklist(formats)),

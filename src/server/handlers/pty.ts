@@ -44,7 +44,10 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
       return { session_id, state: "terminated", exit_code: exitCode, signal };
     },
 
-    "pty.list": () => ({ sessions: terminals.list().map(terminalSummary) }),
+    "pty.list": ({ state }) => {
+      const listed = state === "running" ? terminals.live : terminals.list();
+      return { sessions: listed.filter(({ exit }) => state !== "exited" || exit).map(terminalSummary) };
+    },
 
     "pty.subscribe": ({ session_id, from, replay, scrollback = 0 }, client) =>
       terminals.use(session_id, (terminal) => {
