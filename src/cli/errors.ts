@@ -1,5 +1,5 @@
 // What goes wrong for a person at the command line, and what they can do about it.
-import { errorCodes, TrlError } from "../protocol/errors.ts";
+import { type ErrorCode, errorCodes, TrlError } from "../protocol/errors.ts";
 
 export class CliError extends Error {
   constructor(
@@ -11,8 +11,14 @@ export class CliError extends Error {
   }
 }
 
+export const errorExitCode = (code: ErrorCode): number => errorCodes[code].exit;
+
 export const usageExitCode = errorCodes.INVALID_PARAMS.exit;
 export const unavailableExitCode = errorCodes.RUNTIME_UNAVAILABLE.exit;
+
+/** While something was being followed. */
+export const lostDaemon = (): CliError =>
+  new CliError("the connection to the daemon is lost", 1, "see whether it is alive with: trl ping");
 
 /** Prints it on stderr and gives the exit code. */
 export function reportError(error: unknown): number {

@@ -4,7 +4,8 @@ import { errorCodes } from "../protocol/errors.ts";
 import { checkFlags } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, reportError, usageExitCode } from "./errors.ts";
-import { type Entry, findEntry, isLive, listAll, notFound } from "./sessions.ts";
+import { withProgress } from "./progress.ts";
+import { type Entry, findEntry, isLive, listAll } from "./sessions.ts";
 
 export default defineCommand({
   meta: { name: "kill", description: "End terminals or sessions, with everything that runs in them" },
@@ -15,7 +16,8 @@ export default defineCommand({
     if (names.length === 0) throw new CliError("no name given", usageExitCode, "for example: trl kill work");
     using client = await connect(socketPathFrom(given));
     const entries = await listAll(client);
-    const outcomes = await Promise.allSettled(names.map((name) => end(client, entries, name)));
+    const ends = Promise.allSettled(names.map((name) => end(client, entries, name)));
+    const outcomes = await withProgress(`waiting for the end of ${names.join(", ")}`, ends);
     // As kill(1) does: one that is not there does not save the others.
     const codes = outcomes.map((it) => (it.status === "rejected" ? reportError(it.reason) : 0));
     process.exitCode = codes.find((code) => code !== 0) ?? 0;
@@ -24,7 +26,6 @@ export default defineCommand({
 
 async function end(client: TrlClient, entries: Entry[], name: string): Promise<void> {
   const found = findEntry(entries, name);
-  if (!found) throw notFound(entries, name);
   if (!isLive(found)) throw new CliError(`${name} has already ended`, errorCodes.SESSION_NOT_FOUND.exit);
   await client.call("session.destroy", { session_id: found.session_id, force: true });
 }

@@ -7,6 +7,7 @@ import { callersEnvironment } from "./environment.ts";
 import { forwardStdin } from "./forward-stdin.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { OutputPasser } from "./output-passer.ts";
+import { findEntry, isLive, listAll } from "./sessions.ts";
 
 export interface Wanted {
   command: string;
@@ -80,10 +81,12 @@ function exitCodeOf(exit: ExitFrame): number {
   return errorCodes.COMMAND_TIMEOUT.exit;
 }
 
-async function findSession(client: TrlClient, nameOrId: string): Promise<string | undefined> {
-  const { sessions } = await client.call("session.list", {});
-  const matches = sessions.filter(({ name, session_id }) => name === nameOrId || session_id === nameOrId);
-  return matches.at(-1)?.session_id;
+/** What looks like an id must be one; any other word may become the name of a new session. */
+async function findSession(client: TrlClient, word: string): Promise<string | undefined> {
+  const entries = (await listAll(client)).filter(isLive);
+  if (/^s-[0-9a-f]+$/.test(word)) return findEntry(entries, word).session_id;
+  const exact = entries.filter(({ name, session_id }) => name === word || session_id === word);
+  return exact.length > 0 ? findEntry(exact, word).session_id : undefined;
 }
 
 /** A new session is like the caller's own shell: same directory, same environment. */

@@ -3,6 +3,7 @@ import { checkFlags } from "./check-flags.ts";
 import { socketArgs, socketPathFrom, tryConnect } from "./connection.ts";
 import { CliError, usageExitCode } from "./errors.ts";
 import { Interrupts } from "./interrupts.ts";
+import { secondsFrom } from "./numbers.ts";
 import { startPrivateDaemon } from "./private-daemon.ts";
 import { runInSession } from "./run-in-session.ts";
 
@@ -11,7 +12,7 @@ const args = {
   session: {
     type: "string",
     valueHint: "NAME",
-    description: "Session to run in, by name or id; made if there is none (a new one)",
+    description: "Session to run in, by name or id; made if there is none of that name (a new one)",
   },
   cwd: {
     type: "string",
@@ -35,7 +36,7 @@ export default defineCommand({
       command: commandFrom(rawArgs, given._),
       session: given.session,
       cwd: given.cwd,
-      timeoutS: secondsFrom(given.timeout),
+      timeoutS: secondsFrom("--timeout", given.timeout ?? "0"),
       // Only when asked for: who calls us in a loop or from an agent has other plans for its input.
       passesStdin: given.stdin === true,
     };
@@ -57,11 +58,3 @@ function commandFrom(rawArgs: string[], positional: string[]): string {
 
 const quoteWord = (word: string) =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-
-function secondsFrom(text: string | undefined): number {
-  const seconds = text === "" ? Number.NaN : Number(text ?? 0);
-  if (Number.isNaN(seconds) || seconds < 0) {
-    throw new CliError(`--timeout needs a number of seconds, not "${text}"`, usageExitCode);
-  }
-  return seconds;
-}

@@ -103,6 +103,7 @@ export const SubscribeParams = v.object({
   from: v.optional(Bytes),
   replay: v.optional(v.picklist(replays)),
   scrollback: v.optional(Scrollback),
+  passive: v.optional(v.boolean()),
 });
 export const SubscribeResult = v.object({
   session_id: SessionId,

@@ -16,11 +16,13 @@ export interface SubscriptionSpec {
   /** Where to begin; undefined for a redraw of the screen, with so many lines above it. */
   from: number | undefined;
   scrollback: number;
+  /** Only records: the program's questions to its terminal are not for this client. */
+  isPassive?: boolean;
   onEnd(): void;
 }
 
 export class TerminalSubscription implements LaneSubscriber, TerminalListener {
-  readonly isDisplay = true;
+  readonly isDisplay: boolean;
   readonly #spec: SubscriptionSpec;
   #cursor: number;
   #wantsRedraw: boolean;
@@ -34,6 +36,7 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
   constructor(spec: SubscriptionSpec) {
     const { terminal, lane, from, scrollback } = spec;
     this.#spec = spec;
+    this.isDisplay = spec.isPassive !== true;
     this.#cursor = from ?? terminal.ring.end;
     this.#wantsRedraw = from === undefined;
     this.#scrollback = scrollback;

@@ -49,12 +49,12 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
       return { sessions: listed.filter(({ exit }) => state !== "exited" || exit).map(terminalSummary) };
     },
 
-    "pty.subscribe": ({ session_id, from, replay, scrollback = 0 }, client) =>
+    "pty.subscribe": ({ session_id, from, replay, scrollback = 0, passive = false }, client) =>
       terminals.use(session_id, (terminal) => {
         const { ring, size, exit } = terminal;
         refuseBeyondEnd(from, ring.end);
         const start = from ?? (replay === "none" ? ring.end : undefined);
-        subscribe(terminal, client, { dialect: methodDialect, from: start, scrollback });
+        subscribe(terminal, client, { dialect: methodDialect, from: start, scrollback, isPassive: passive });
         return {
           session_id,
           offset: start ?? terminal.boundary,
@@ -85,7 +85,7 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
 export function subscribe(
   terminal: Terminal,
   { lane, subscriptions, afterReply }: Client,
-  how: Pick<SubscriptionSpec, "dialect" | "from" | "scrollback">,
+  how: Pick<SubscriptionSpec, "dialect" | "from" | "scrollback" | "isPassive">,
 ): void {
   subscriptions.get(terminal.id)?.end();
   const subscription = new TerminalSubscription({
