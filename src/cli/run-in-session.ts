@@ -7,6 +7,7 @@ import { callersEnvironment } from "./environment.ts";
 import { forwardStdin } from "./forward-stdin.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { OutputPasser } from "./output-passer.ts";
+import { runForJson } from "./run-for-json.ts";
 import { findEntry, isLive, listAll } from "./sessions.ts";
 
 export interface Wanted {
@@ -15,6 +16,7 @@ export interface Wanted {
   cwd: string | undefined;
   timeoutS: number;
   passesStdin: boolean;
+  isJson: boolean;
 }
 
 /** Runs it in the named session, or in one that lasts as long as the command. */
@@ -27,16 +29,20 @@ export async function runInSession(
   const sessionId = found ?? (await createSession(client, wanted));
   try {
     const isElsewhere = found !== undefined && wanted.cwd !== undefined;
-    const params = {
+    const common = {
       session_id: sessionId,
       command: wanted.command,
       timeout_s: wanted.timeoutS,
-      encoding: "base64" as const,
-      open_stdin: wanted.passesStdin,
-      stall_timeout_s: 0, // who reads us slowly slows the command, as in a pipeline
       ...(isElsewhere ? { working_dir: resolve(wanted.cwd!) } : {}),
     };
     if (interrupts.last) return interruptedExitCode;
+    if (wanted.isJson) return await runForJson(client, common, { interrupts, ...wanted });
+    const params = {
+      ...common,
+      encoding: "base64" as const,
+      open_stdin: wanted.passesStdin,
+      stall_timeout_s: 0, // who reads us slowly slows the command, as in a pipeline
+    };
     return exitCodeOf(await follow(client, params, interrupts));
   } finally {
     if (wanted.session === undefined) {

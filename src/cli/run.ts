@@ -24,6 +24,10 @@ const args = {
     valueHint: "S",
     description: "Seconds until the command is stopped; 0 = never (0)",
   },
+  json: {
+    type: "boolean",
+    description: "Print the result as JSON when it has ended: output, exit code, duration and so on",
+  },
   stdin: { type: "boolean", alias: "i", description: "Pass standard input on to the command" },
 } as const satisfies ArgsDef;
 
@@ -39,6 +43,7 @@ export default defineCommand({
       timeoutS: secondsFrom("--timeout", given.timeout ?? "0"),
       // Only when asked for: who calls us in a loop or from an agent has other plans for its input.
       passesStdin: given.stdin === true,
+      isJson: given.json === true,
     };
     using interrupts = new Interrupts();
     using existing = await tryConnect(socketPathFrom(given));

@@ -27,6 +27,7 @@ export const verbs: Record<string, Verb> = {
       "trl run --session build --cwd ~/project -- 'make clean && make'",
       "trl run --timeout 60 -- npm test",
       "trl run -i -- wc -l <file",
+      "trl run --json -- make",
     ],
     footer:
       "One word after -- is a line for the shell; several are a program and its arguments.\n" +
@@ -49,6 +50,20 @@ export const verbs: Record<string, Verb> = {
     footer:
       "NAME is a terminal's name or id. ctrl-\\ leaves it and lets it run.\n" +
       "When its program ends, its exit code is ours. Several may sit at one terminal; who types decides its size.",
+  },
+  ls: { load: () => loaded(import("./ls.ts")), usage: "trl ls [FLAGS]", examples: ["trl ls --json"] },
+  ps: {
+    load: () => loaded(import("./ps.ts")),
+    usage: "trl ps [FLAGS]",
+    examples: ["trl ps", "trl ps --all", "trl ps --json"],
+  },
+  top: {
+    load: () => loaded(import("./top.ts")),
+    usage: "trl top [FLAGS]",
+    examples: ["trl top", "trl top --sort rate", "trl top --once --json"],
+    footer:
+      "e, o, r and s sort by elapsed time, output, rate and session, the same key again turns the order around;\n" +
+      "arrows scroll, q or ^C quits. Away from a terminal, or with --once, one table is printed.",
   },
   send: {
     load: () => loaded(import("./send.ts")),
@@ -94,20 +109,6 @@ export const verbs: Record<string, Verb> = {
     examples: ["trl cancel build", "trl cancel --signal SIGINT x-91f034ee"],
     footer: "NAME is a command or the session that it runs in. Where nothing runs there, the exit code is 1.",
   },
-  ls: { load: () => loaded(import("./ls.ts")), usage: "trl ls [FLAGS]", examples: ["trl ls --json"] },
-  ps: {
-    load: () => loaded(import("./ps.ts")),
-    usage: "trl ps [FLAGS]",
-    examples: ["trl ps", "trl ps --all", "trl ps --json"],
-  },
-  top: {
-    load: () => loaded(import("./top.ts")),
-    usage: "trl top [FLAGS]",
-    examples: ["trl top", "trl top --sort rate", "trl top --once --json"],
-    footer:
-      "e, o, r and s sort by elapsed time, output, rate and session, the same key again turns the order around;\n" +
-      "arrows scroll, q or ^C quits. Away from a terminal, or with --once, one table is printed.",
-  },
   kill: {
     load: () => loaded(import("./kill.ts")),
     usage: "trl kill [FLAGS] NAME...",
@@ -136,6 +137,6 @@ export async function generalHelp(version: string): Promise<string> {
     usage: "trl COMMAND [FLAGS]",
     about: `trl ${version}: a terminal runtime for AI agents and GUI frontends.\nIt owns the sessions, runs their commands and leaves nothing behind.`,
     commands: await Promise.all(commands),
-    examples: ["trl serve", "trl run -- 'cd /tmp && ls'", "trl new work", "trl COMMAND --help"],
+    examples: ["trl serve", "trl run -- 'cd /tmp && ls'", "trl new work", "trl top", "trl COMMAND --help"],
   });
 }
