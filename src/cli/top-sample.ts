@@ -33,11 +33,14 @@ export async function takeSample(client: TrlClient, before?: Sample): Promise<Sa
   return { at, stats, rows, bytes_per_s: rows.reduce((sum, { bytes_per_s = 0 }) => sum + bytes_per_s, 0) };
 }
 
+/** agent-2 goes before agent-10. */
+const byName = new Intl.Collator(undefined, { numeric: true });
+
 const ordersBy = {
   elapsed: (a, b) => Date.parse(a.started_at) - Date.parse(b.started_at),
   output: (a, b) => b.output_bytes - a.output_bytes,
   rate: (a, b) => (b.bytes_per_s ?? 0) - (a.bytes_per_s ?? 0),
-  session: (a, b) => sessionOf(a).localeCompare(sessionOf(b)),
+  session: (a, b) => byName.compare(sessionOf(a), sessionOf(b)),
 } as const satisfies Record<string, (a: TopRow, b: TopRow) => number>;
 
 export type SortName = keyof typeof ordersBy;

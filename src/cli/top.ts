@@ -30,7 +30,8 @@ export default defineCommand({
     using client = await connect(socketPathFrom(given));
     const { version } = await client.call("system.ping", {});
     const view = { version, sort, isReversed: false, scrolled: 0, paint: stdoutPaint() };
-    if (given.json || given.once || !isOnTerminal()) await showOnce(client, view, given.json === true);
+    const isLive = isOnTerminal() && process.env["TERM"] !== "dumb" && !given.once && !given.json;
+    if (!isLive) await showOnce(client, view, given.json === true);
     else process.exitCode = await watch(client, view, intervalMs);
   },
 });
