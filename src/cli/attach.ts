@@ -4,7 +4,7 @@ import { checkFlags } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, usageExitCode } from "./errors.ts";
 import { jsonErrorArgs } from "./json-errors.ts";
-import { findEntry, listAll, notFound, type TerminalEntry } from "./sessions.ts";
+import { findTerminal, type TerminalEntry } from "./sessions.ts";
 import { attach, conclude } from "./terminal/attachment.ts";
 import { detachKeyArg, detachKeyFrom } from "./terminal/detach-key.ts";
 import { isOnTerminal } from "./terminal/user-terminal.ts";
@@ -22,7 +22,7 @@ export default defineCommand({
       throw new CliError("one name is needed", usageExitCode, "trl ls lists what there is");
     refuseWithoutTerminal();
     using client = await connect(socketPathFrom(given));
-    const terminal = await findTerminal(client, label);
+    const terminal = await findOther(client, label);
     process.exitCode =
       terminal.state === "exited"
         ? await showEnded(client, terminal, label)
@@ -32,19 +32,12 @@ export default defineCommand({
 
 function refuseWithoutTerminal(): void {
   if (isOnTerminal()) return;
-  const hint =
-    "to run a command: trl run -- CMD; to type into a terminal from a program: the method pty.write";
+  const hint = "to run a command: trl run -- CMD; to type into a terminal from a program: trl send NAME TEXT";
   throw new CliError("standard input and output are no terminal", usageExitCode, hint);
 }
 
-async function findTerminal(client: TrlClient, label: string): Promise<TerminalEntry> {
-  const entries = await listAll(client);
-  const found = findEntry(entries, label);
-  if (!found) throw notFound(entries, label);
-  if (found.kind === "exec") {
-    const hint = `run a command in it with: trl run --session ${label} -- CMD`;
-    throw new CliError(`${label} is a session for commands, not a terminal`, usageExitCode, hint);
-  }
+async function findOther(client: TrlClient, label: string): Promise<TerminalEntry> {
+  const found = await findTerminal(client, label);
   if (await isHere(client, found))
     throw new CliError(`this is already ${label}: it cannot show itself in itself`, usageExitCode);
   return found;

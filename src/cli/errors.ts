@@ -13,8 +13,14 @@ export class CliError extends Error {
   }
 }
 
+export const errorExitCode = (code: ErrorCode): number => errorCodes[code].exit;
+
 export const usageExitCode = errorCodes.INVALID_PARAMS.exit;
 export const unavailableExitCode = errorCodes.RUNTIME_UNAVAILABLE.exit;
+
+/** While something was being followed. */
+export const lostDaemon = (): CliError =>
+  new CliError("the connection to the daemon is lost", 1, "see whether it is alive with: trl ping");
 
 /** Of those that share an exit code, the one that a command line meets. */
 function usualCode(exitCode: number): ErrorCode {

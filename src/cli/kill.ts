@@ -5,7 +5,8 @@ import { checkFlags } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, reportError, usageExitCode } from "./errors.ts";
 import { jsonArgs, printJson } from "./print.ts";
-import { type Entry, findEntry, isLive, listAll, notFound } from "./sessions.ts";
+import { withProgress } from "./progress.ts";
+import { type Entry, findEntry, isLive, listAll } from "./sessions.ts";
 
 const args = { ...socketArgs, ...jsonArgs } as const satisfies ArgsDef;
 
@@ -18,7 +19,8 @@ export default defineCommand({
     if (names.length === 0) throw new CliError("no name given", usageExitCode, "for example: trl kill work");
     using client = await connect(socketPathFrom(given));
     const entries = await listAll(client);
-    const outcomes = await Promise.allSettled(names.map((name) => end(client, entries, name)));
+    const ends = Promise.allSettled(names.map((name) => end(client, entries, name)));
+    const outcomes = await withProgress(`waiting for the end of ${names.join(", ")}`, ends);
     // As kill(1) does: one that is not there does not save the others.
     const codes = outcomes.map((it) => (it.status === "rejected" ? reportError(it.reason) : 0));
     const ended = outcomes.flatMap((it) => (it.status === "fulfilled" ? [it.value] : []));
@@ -31,7 +33,6 @@ type Ended = Pick<Entry, "session_id" | "name" | "kind">;
 
 async function end(client: TrlClient, entries: Entry[], name: string): Promise<Ended> {
   const found = findEntry(entries, name);
-  if (!found) throw notFound(entries, name);
   if (!isLive(found)) throw new CliError(`${name} has already ended`, errorCodes.SESSION_NOT_FOUND.exit);
   const { session_id, kind } = found;
   await client.call("session.destroy", { session_id, force: true });

@@ -3,7 +3,7 @@ import { checkFlags } from "./check-flags.ts";
 import { socketArgs, socketPathFrom, tryConnect } from "./connection.ts";
 import { CliError, usageExitCode } from "./errors.ts";
 import { Interrupts } from "./interrupts.ts";
-import { jsonErrorArgs } from "./json-errors.ts";
+import { secondsFrom } from "./numbers.ts";
 import { startPrivateDaemon } from "./private-daemon.ts";
 import { runInSession } from "./run-in-session.ts";
 import { quoteWords } from "./shell-words.ts";
@@ -13,7 +13,7 @@ const args = {
   session: {
     type: "string",
     valueHint: "NAME",
-    description: "Session to run in, by name or id; made if there is none (a new one)",
+    description: "Session to run in, by name or id; made if there is none of that name (a new one)",
   },
   cwd: {
     type: "string",
@@ -25,8 +25,11 @@ const args = {
     valueHint: "S",
     description: "Seconds until the command is stopped; 0 = never (0)",
   },
+  json: {
+    type: "boolean",
+    description: "Print the result as JSON when it has ended: output, exit code, duration and so on",
+  },
   stdin: { type: "boolean", alias: "i", description: "Pass standard input on to the command" },
-  ...jsonErrorArgs,
 } as const satisfies ArgsDef;
 
 export default defineCommand({
@@ -38,9 +41,10 @@ export default defineCommand({
       command: commandFrom(rawArgs, given._),
       session: given.session,
       cwd: given.cwd,
-      timeoutS: secondsFrom(given.timeout),
+      timeoutS: secondsFrom("--timeout", given.timeout ?? "0"),
       // Only when asked for: who calls us in a loop or from an agent has other plans for its input.
       passesStdin: given.stdin === true,
+      isJson: given.json === true,
     };
     using interrupts = new Interrupts();
     using existing = await tryConnect(socketPathFrom(given));
@@ -56,12 +60,4 @@ function commandFrom(rawArgs: string[], positional: string[]): string {
   if (words.length === 0)
     throw new CliError("no command given", usageExitCode, "for example: trl run -- ls -l");
   return words.length === 1 ? words[0]! : quoteWords(words);
-}
-
-function secondsFrom(text: string | undefined): number {
-  const seconds = text === "" ? Number.NaN : Number(text ?? 0);
-  if (Number.isNaN(seconds) || seconds < 0) {
-    throw new CliError(`--timeout needs a number of seconds, not "${text}"`, usageExitCode);
-  }
-  return seconds;
 }

@@ -80,6 +80,20 @@ export class TrlClient implements Disposable {
     return stream_id;
   }
 
+  /** Follows a command that was started elsewhere; frames may come before the reply. */
+  async attach(
+    params: Params<"exec.attach">,
+    onFrame: (frame: StreamFrame) => void,
+  ): Promise<Result<"exec.attach">> {
+    this.#followers.set(params.stream_id, onFrame); // the first may come in one piece with the reply
+    try {
+      return await this.call("exec.attach", params);
+    } catch (error) {
+      this.#followers.delete(params.stream_id);
+      throw error;
+    }
+  }
+
   /** Watches a terminal; its frames go to `onFrame` until its exit, which is the last. */
   async subscribe(params: Params<"pty.subscribe">, onFrame: (frame: TerminalFrame) => void): Promise<void> {
     this.#watchers.set(params.session_id, onFrame); // the first may come in one piece with the reply

@@ -38,8 +38,6 @@ test("an error is one line of JSON on stderr, with the same exit code", async ()
   });
   expect(fail(["attach", "--json", "desk", ...socket])).toMatchObject({ code: "INVALID_PARAMS" });
   expect(fail(["pign", "--json"])).toMatchObject({ code: "INVALID_PARAMS", hint: expect.any(String) });
-  const timeout = ["run", "--json", "--timeout", "0.2", ...socket, "--", "sleep 9"];
-  expect(fail(timeout)).toMatchObject({ code: "COMMAND_TIMEOUT" });
   const badShell = trl(["new", "-d", "--json", ...socket, "--", "/no/such/program"]);
   expect(badShell).toMatchObject({ code: 126 });
   expect(JSON.parse(badShell.err).error).toMatchObject({ code: "SPAWN_FAILED" });

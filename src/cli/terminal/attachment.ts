@@ -2,7 +2,7 @@
 import { constants } from "node:os";
 import type { TerminalFrame, TrlClient } from "../../client/client.ts";
 import { TrlError } from "../../protocol/errors.ts";
-import { CliError } from "../errors.ts";
+import { lostDaemon } from "../errors.ts";
 import { OutputPasser } from "../output-passer.ts";
 import type { DetachKey } from "./detach-key.ts";
 import { say, UserTerminal, userSize } from "./user-terminal.ts";
@@ -137,6 +137,3 @@ class Attachment {
     }
   }
 }
-
-const lostDaemon = () =>
-  new CliError("the connection to the daemon is lost", 1, "see whether it is alive with: trl ping");
