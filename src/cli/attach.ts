@@ -1,6 +1,6 @@
 import { type ArgsDef, defineCommand } from "citty";
-import type { TrlClient } from "../client/client.ts";
 import { checkFlags } from "./check-flags.ts";
+import type { DaemonClient } from "./client.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, usageExitCode } from "./errors.ts";
 import { jsonErrorArgs } from "./json-errors.ts";
@@ -36,7 +36,7 @@ function refuseWithoutTerminal(): void {
   throw new CliError("standard input and output are no terminal", usageExitCode, hint);
 }
 
-async function findOther(client: TrlClient, label: string): Promise<TerminalEntry> {
+async function findOther(client: DaemonClient, label: string): Promise<TerminalEntry> {
   const found = await findTerminal(client, label);
   if (await isHere(client, found))
     throw new CliError(`this is already ${label}: it cannot show itself in itself`, usageExitCode);
@@ -44,7 +44,7 @@ async function findOther(client: TrlClient, label: string): Promise<TerminalEntr
 }
 
 /** By the tags of the daemon in our environment: the terminal's id, and the daemon's pid and socket. */
-async function isHere(client: TrlClient, { session_id }: TerminalEntry): Promise<boolean> {
+async function isHere(client: DaemonClient, { session_id }: TerminalEntry): Promise<boolean> {
   const { TRL_SESSION_ID, TRL_DAEMON = "" } = process.env;
   if (TRL_SESSION_ID !== session_id) return false;
   const { pid } = await client.call("system.stats", {});
@@ -52,7 +52,7 @@ async function isHere(client: TrlClient, { session_id }: TerminalEntry): Promise
 }
 
 /** Nothing moves there any more: its text is enough, and the user's screen is left alone. */
-async function showEnded(client: TrlClient, terminal: TerminalEntry, label: string): Promise<number> {
+async function showEnded(client: DaemonClient, terminal: TerminalEntry, label: string): Promise<number> {
   const { lines = [] } = await client.call("pty.snapshot", { session_id: terminal.session_id });
   const text = lines.join("\n").trimEnd();
   if (text !== "") process.stdout.write(`${text}\n`);

@@ -1,6 +1,6 @@
 import { type ArgsDef, defineCommand } from "citty";
-import type { TrlClient } from "../client/client.ts";
 import { checkFlags } from "./check-flags.ts";
+import type { DaemonClient } from "./client.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, reportError, usageExitCode } from "./errors.ts";
 import { jsonArgs, printJson } from "./print.ts";
@@ -42,7 +42,7 @@ export default defineCommand({
   },
 });
 
-async function cancel(client: TrlClient, word: string, signal: { signal?: string }) {
+async function cancel(client: DaemonClient, word: string, signal: { signal?: string }) {
   const target = await findTarget(client, word);
   if (target.kind === "terminal") {
     const hint = `press ^C in it with: trl send ${word} --key C-c; end it with: trl kill ${word}`;

@@ -1,7 +1,8 @@
 // The frames of a command or a terminal that somebody else started, from an offset up to now or to the end. All that
 // `trl logs` needs of the connection beyond plain calls is here.
-import type { StreamFrame, TerminalFrame, TrlClient } from "../client/client.ts";
+
 import type { Encoding, StreamSummary } from "../protocol/exec.ts";
+import type { DaemonClient, StreamFrame, TerminalFrame } from "./client.ts";
 import { lostDaemon } from "./errors.ts";
 import type { TerminalEntry } from "./sessions.ts";
 
@@ -41,7 +42,7 @@ const stallTimeoutS = 1;
 
 /** Resolves when all is told: at the command's end, or where it is now. */
 export async function followCommand(
-  client: TrlClient,
+  client: DaemonClient,
   { stream_id }: StreamSummary,
   spec: FollowSpec,
   follower: Follower,
@@ -61,7 +62,7 @@ interface Attached extends FollowSpec {
 }
 
 /** False where we were too slow, and there is more. */
-async function attachOnce(client: TrlClient, id: string, attached: Attached): Promise<boolean> {
+async function attachOnce(client: DaemonClient, id: string, attached: Attached): Promise<boolean> {
   const { at, isLive, encoding } = attached;
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   let end: Record<StreamName, number> | undefined;
@@ -100,7 +101,7 @@ function take(frame: StreamFrame, { at, encoding, streams, follower }: Attached)
 
 /** The same for a terminal, whose output is one stream. */
 export async function followTerminal(
-  client: TrlClient,
+  client: DaemonClient,
   { session_id, first_offset, offset: end }: TerminalEntry,
   { from, isLive }: FollowSpec,
   follower: Follower,

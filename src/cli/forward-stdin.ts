@@ -1,9 +1,9 @@
 // Our standard input to the command's, at the pace at which the command reads it.
-import type { TrlClient } from "../client/client.ts";
+import type { DaemonClient } from "./client.ts";
 import { writeInput } from "./write-input.ts";
 
 /** Until either side ends; the command may well end without having read it all. */
-export async function forwardStdin(client: TrlClient, streamId: string): Promise<void> {
+export async function forwardStdin(client: DaemonClient, streamId: string): Promise<void> {
   const write = (data: string) =>
     client.call("exec.write", { stream_id: streamId, data, encoding: "base64" });
   try {

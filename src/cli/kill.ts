@@ -1,7 +1,7 @@
 import { type ArgsDef, defineCommand } from "citty";
-import type { TrlClient } from "../client/client.ts";
 import { errorCodes } from "../protocol/errors.ts";
 import { checkFlags } from "./check-flags.ts";
+import type { DaemonClient } from "./client.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, reportError, usageExitCode } from "./errors.ts";
 import { jsonArgs, printJson } from "./print.ts";
@@ -31,7 +31,7 @@ export default defineCommand({
 
 type Ended = Pick<Entry, "session_id" | "name" | "kind">;
 
-async function end(client: TrlClient, entries: Entry[], name: string): Promise<Ended> {
+async function end(client: DaemonClient, entries: Entry[], name: string): Promise<Ended> {
   const found = findEntry(entries, name);
   if (!isLive(found)) throw new CliError(`${name} has already ended`, errorCodes.SESSION_NOT_FOUND.exit);
   const { session_id, kind } = found;

@@ -1,8 +1,8 @@
 import { type ArgsDef, defineCommand } from "citty";
-import type { TrlClient } from "../client/client.ts";
 import { TerminalId, type TerminalSummary } from "../protocol/pty.ts";
 import { connectOrStart } from "./background-daemon.ts";
 import { checkFlags } from "./check-flags.ts";
+import type { DaemonClient } from "./client.ts";
 import { socketArgs } from "./connection.ts";
 import { environmentForTerminal } from "./environment.ts";
 import { CliError, usageExitCode } from "./errors.ts";
@@ -61,7 +61,7 @@ function checkName(name: string): void {
   throw new CliError(`"${name}" cannot be a terminal's name`, usageExitCode, hint);
 }
 
-async function create(client: TrlClient, wanted: Wanted): Promise<TerminalSummary> {
+async function create(client: DaemonClient, wanted: Wanted): Promise<TerminalSummary> {
   const { name, command } = wanted;
   const [program, ...programArgs] = command;
   const shell = process.env["SHELL"];

@@ -1,7 +1,8 @@
 // A command whose result is wanted as one JSON object, when it has ended.
-import type { TrlClient } from "../client/client.ts";
+
 import { errorCodes, TrlError } from "../protocol/errors.ts";
 import type { RunParams, RunResult } from "../protocol/exec.ts";
+import type { DaemonClient } from "./client.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { printJson } from "./print.ts";
 
@@ -12,7 +13,7 @@ interface How {
 
 /** Gives the exit code: the command's, or that of a timeout, whose result is printed like any other. */
 export async function runForJson(
-  client: TrlClient,
+  client: DaemonClient,
   params: RunParams,
   { interrupts, passesStdin }: How,
 ): Promise<number> {

@@ -1,8 +1,8 @@
 // A command in a session, passed through live: output, input, signals, exit code.
 import { resolve } from "node:path";
-import type { TrlClient } from "../client/client.ts";
 import { TrlError } from "../protocol/errors.ts";
 import type { ExitFrame } from "../protocol/exec.ts";
+import type { DaemonClient } from "./client.ts";
 import { callersEnvironment } from "./environment.ts";
 import { reportError } from "./errors.ts";
 import { forwardStdin } from "./forward-stdin.ts";
@@ -22,7 +22,7 @@ export interface Wanted {
 
 /** Runs it in the named session, or in one that lasts as long as the command. */
 export async function runInSession(
-  client: TrlClient,
+  client: DaemonClient,
   wanted: Wanted,
   interrupts: Interrupts,
 ): Promise<number> {
@@ -56,8 +56,8 @@ export async function runInSession(
 const interruptedExitCode = 130;
 
 async function follow(
-  client: TrlClient,
-  params: Parameters<TrlClient["stream"]>[0],
+  client: DaemonClient,
+  params: Parameters<DaemonClient["stream"]>[0],
   interrupts: Interrupts,
 ): Promise<ExitFrame> {
   const { promise, resolve: end, reject } = Promise.withResolvers<ExitFrame>();
@@ -88,7 +88,7 @@ function exitCodeOf(exit: ExitFrame): number {
 }
 
 /** What looks like an id must be one; any other word may become the name of a new session. */
-async function findSession(client: TrlClient, word: string): Promise<string | undefined> {
+async function findSession(client: DaemonClient, word: string): Promise<string | undefined> {
   const entries = (await listAll(client)).filter(isLive);
   if (/^s-[0-9a-f]+$/.test(word)) return findEntry(entries, word).session_id;
   const exact = entries.filter(({ name, session_id }) => name === word || session_id === word);
@@ -96,7 +96,7 @@ async function findSession(client: TrlClient, word: string): Promise<string | un
 }
 
 /** A new session is like the caller's own shell: same directory, same environment. */
-async function createSession(client: TrlClient, { session, cwd }: Wanted): Promise<string> {
+async function createSession(client: DaemonClient, { session, cwd }: Wanted): Promise<string> {
   const created = await client.call("session.create", {
     ...(session === undefined ? {} : { name: session }),
     working_dir: resolve(cwd ?? process.cwd()),

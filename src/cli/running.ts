@@ -1,7 +1,8 @@
 // What runs where: commands and terminals' programs in one list, as `ps` and `top` show it.
-import type { TrlClient } from "../client/client.ts";
+
 import type { StreamSummary } from "../protocol/exec.ts";
 import type { TerminalSummary } from "../protocol/pty.ts";
+import type { DaemonClient } from "./client.ts";
 import { bytes, since } from "./format.ts";
 import { endText, stateTone } from "./states.ts";
 import type { Column } from "./table.ts";
@@ -24,7 +25,7 @@ export interface Running {
 }
 
 /** Oldest first; with those that have ended lately where `all` are wanted. The daemon is not asked for more. */
-export async function listRunning(client: TrlClient, all: boolean): Promise<Running[]> {
+export async function listRunning(client: DaemonClient, all: boolean): Promise<Running[]> {
   const state = all ? {} : ({ state: "running" } as const);
   const [{ streams }, { sessions }] = await Promise.all([
     client.call("exec.list", state),

@@ -1,7 +1,7 @@
 import { type ArgsDef, defineCommand } from "citty";
-import type { TrlClient } from "../client/client.ts";
 import type { Snapshot, Until, WaitOutcome } from "../protocol/pty.ts";
 import { checkFlags } from "./check-flags.ts";
+import type { DaemonClient } from "./client.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, errorExitCode, usageExitCode } from "./errors.ts";
 import { countFrom, secondsFrom } from "./numbers.ts";
@@ -77,7 +77,7 @@ function untilFrom({ wait: text, regex, idle, exit }: WaitFlags): Until | undefi
 }
 
 async function wait(
-  client: TrlClient,
+  client: DaemonClient,
   params: { session_id: string; until: Until; timeout_s: number },
   word: string,
 ): Promise<WaitOutcome> {

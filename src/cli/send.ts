@@ -1,6 +1,6 @@
 import { type ArgsDef, defineCommand } from "citty";
-import type { TrlClient } from "../client/client.ts";
 import { checkFlags } from "./check-flags.ts";
+import type { DaemonClient } from "./client.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, errorExitCode, usageExitCode } from "./errors.ts";
 import { dependsOnMode, keySequence } from "./keys.ts";
@@ -67,7 +67,7 @@ interface Input {
 }
 
 /** Gives the number of bytes. */
-async function send(client: TrlClient, target: Target, { pieces, isEof }: Input): Promise<number> {
+async function send(client: DaemonClient, target: Target, { pieces, isEof }: Input): Promise<number> {
   if (target.kind === "terminal") return await type(client, target.terminal.session_id, { pieces, isEof });
   const { stream_id } = target.command;
   const bytes = Buffer.concat(await Promise.all(pieces.map(pieceForCommand)));
@@ -84,7 +84,7 @@ async function pieceForCommand(piece: Piece): Promise<Uint8Array> {
   throw new CliError(`${piece.key} is a key, which only a terminal has`, usageExitCode, hint);
 }
 
-async function type(client: TrlClient, id: string, { pieces, isEof }: Input): Promise<number> {
+async function type(client: DaemonClient, id: string, { pieces, isEof }: Input): Promise<number> {
   const isAsked = pieces.some((piece) => "key" in piece && dependsOnMode(piece.key));
   const modes = { isApplication: isAsked && (await hasApplicationKeys(client, id)) };
   const read = async (piece: Piece) => {
@@ -121,7 +121,7 @@ function byPauses(texts: string[]): string[] {
 const typed = (text: string): string => text.replaceAll(/\r?\n/g, "\r");
 
 /** A redraw tells the modes that the program has switched on. */
-async function hasApplicationKeys(client: TrlClient, id: string): Promise<boolean> {
+async function hasApplicationKeys(client: DaemonClient, id: string): Promise<boolean> {
   const { data = "" } = await client.call("pty.snapshot", { session_id: id, format: "ansi" });
   return data.includes("\x1b[?1h");
 }

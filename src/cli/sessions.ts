@@ -1,9 +1,10 @@
 // Sessions and terminals as people see them: one list, and names and beginnings of ids as good as ids.
-import type { TrlClient } from "../client/client.ts";
+
 import { errorCodes } from "../protocol/errors.ts";
 import type { TerminalSummary } from "../protocol/pty.ts";
 import type { SessionSummary } from "../protocol/session.ts";
 import { nearest } from "../util/nearest.ts";
+import type { DaemonClient } from "./client.ts";
 import { CliError, usageExitCode } from "./errors.ts";
 
 export type TerminalEntry = { kind: "pty" } & TerminalSummary;
@@ -11,7 +12,7 @@ export type SessionEntry = { kind: "exec" } & Omit<SessionSummary, "kind">;
 export type Entry = SessionEntry | TerminalEntry;
 
 /** Oldest first; terminals that have ended lately are among them. */
-export async function listAll(client: TrlClient): Promise<Entry[]> {
+export async function listAll(client: DaemonClient): Promise<Entry[]> {
   const [all, terminals] = await Promise.all([client.call("session.list", {}), client.call("pty.list", {})]);
   const entries: Entry[] = [
     ...all.sessions.filter(({ kind }) => kind === "exec").map((it) => ({ ...it, kind: "exec" as const })),
@@ -56,7 +57,7 @@ export function pick<T>(things: T[], word: string, handle: (thing: T) => Handle)
 
 /** A single digit says too little for what may end a session. */
 const digitsMin = 2;
-const generatedId = /^([sx]-)([0-9a-f]{8})$/;
+const generatedId = /^([sx]-)([0-9a-f]{8,32})$/;
 
 /** Of the ids that trl gives; those that people choose are names. */
 function beginsWith(id: string, word: string): boolean {
@@ -82,7 +83,7 @@ export function findEntry(entries: Entry[], word: string): Entry {
 }
 
 /** One that is to be a terminal. */
-export async function findTerminal(client: TrlClient, word: string): Promise<TerminalEntry> {
+export async function findTerminal(client: DaemonClient, word: string): Promise<TerminalEntry> {
   const found = findEntry(await listAll(client), word);
   if (found.kind === "pty") return found;
   const hint = `run a command in it with: trl run --session ${word} -- CMD`;

@@ -1,6 +1,7 @@
 // What runs: a command or a terminal's program, by the name or id of either or of the session that it runs in.
-import type { TrlClient } from "../client/client.ts";
+
 import type { StreamSummary } from "../protocol/exec.ts";
+import type { DaemonClient } from "./client.ts";
 import { CliError, errorExitCode } from "./errors.ts";
 import { oneLine } from "./format.ts";
 import {
@@ -20,7 +21,7 @@ export type Target =
 type Named = { entry: Entry } | { command: StreamSummary };
 
 /** Of a session for commands it is the one that runs, else the last one. */
-export async function findTarget(client: TrlClient, word: string): Promise<Target> {
+export async function findTarget(client: DaemonClient, word: string): Promise<Target> {
   const [entries, { streams }] = await Promise.all([listAll(client), client.call("exec.list", {})]);
   const things: Named[] = [
     ...entries.map((entry) => ({ entry })),

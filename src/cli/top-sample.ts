@@ -1,6 +1,7 @@
 // What `trl top` shows, as it is at one moment; from two moments come the rates.
-import type { TrlClient } from "../client/client.ts";
+
 import type { StatsResult } from "../protocol/system.ts";
+import type { DaemonClient } from "./client.ts";
 import { listRunning, type Running } from "./running.ts";
 
 export interface TopRow extends Running {
@@ -18,7 +19,7 @@ export interface Sample {
 }
 
 /** Three small requests at once, for what runs only: the daemon hardly notices. */
-export async function takeSample(client: TrlClient, before?: Sample): Promise<Sample> {
+export async function takeSample(client: DaemonClient, before?: Sample): Promise<Sample> {
   const [stats, running] = await Promise.all([client.call("system.stats", {}), listRunning(client, false)]);
   const at = performance.now();
   const known = new Map(before?.rows.map((row) => [row.id, row]));

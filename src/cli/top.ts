@@ -1,6 +1,6 @@
 import { type ArgsDef, defineCommand } from "citty";
-import type { TrlClient } from "../client/client.ts";
 import { checkFlags } from "./check-flags.ts";
+import type { DaemonClient } from "./client.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, lostDaemon, usageExitCode } from "./errors.ts";
 import { secondsFrom } from "./numbers.ts";
@@ -54,7 +54,7 @@ function sortFrom(text = "elapsed"): SortName {
 /** Long enough for a rate. */
 const onceMs = 300;
 
-async function showOnce(client: TrlClient, view: View, isJson: boolean): Promise<void> {
+async function showOnce(client: DaemonClient, view: View, isJson: boolean): Promise<void> {
   const first = await takeSample(client);
   await Bun.sleep(onceMs);
   const sample = await takeSample(client, first);
@@ -63,7 +63,7 @@ async function showOnce(client: TrlClient, view: View, isJson: boolean): Promise
   else print(`${plainLines(sample, view, stdoutLook().width).join("\n")}\n`);
 }
 
-async function watch(client: TrlClient, view: View, intervalMs: number): Promise<number> {
+async function watch(client: DaemonClient, view: View, intervalMs: number): Promise<number> {
   let sample: Sample | undefined;
   using screen = new FullScreen({
     key(key) {

@@ -1,6 +1,7 @@
 // Shells and terminal drivers, by using them: a daemon for the moment does with each what it is there for.
-import type { TrlClient } from "../../client/client.ts";
+
 import { driverNames } from "../../protocol/pty.ts";
+import type { DaemonClient } from "../client.ts";
 import { startPrivateDaemon } from "../private-daemon.ts";
 import { type Check, type CheckReport, type Finding, note, ok, problem, runChecks } from "./check.ts";
 
@@ -18,7 +19,7 @@ export async function tryDaemon(): Promise<CheckReport[]> {
   }
 }
 
-const checksWith = (client: TrlClient): Check[] => [
+const checksWith = (client: DaemonClient): Check[] => [
   ...shells.map((name) => ({
     id: `shell-${name}`,
     group: "shells",
@@ -33,7 +34,7 @@ const checksWith = (client: TrlClient): Check[] => [
   })),
 ];
 
-async function checkShell(client: TrlClient, name: (typeof shells)[number]): Promise<Finding> {
+async function checkShell(client: DaemonClient, name: (typeof shells)[number]): Promise<Finding> {
   const path = Bun.which(name);
   if (!path) return missing[name];
   const trouble = (what: string) =>
@@ -64,7 +65,7 @@ const missing: Record<(typeof shells)[number], Finding> = {
 
 const word = "trl-doctor";
 
-async function checkDriver(client: TrlClient, driver: (typeof driverNames)[number]): Promise<Finding> {
+async function checkDriver(client: DaemonClient, driver: (typeof driverNames)[number]): Promise<Finding> {
   try {
     const { session_id } = await client.call("pty.create", { driver, command: "cat", args: [] });
     await client.call("pty.write", { session_id, data: `${word}\r` });
