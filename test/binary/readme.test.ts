@@ -1,0 +1,85 @@
+// The README and the pages under docs/ and examples/ tell the truth: what they show is run, and prints what they say.
+// The exchanges of the protocol reference, which no single daemon has seen, are held against the protocol's tables.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import manifest from "../../package.json";
+import { type Example, examplesOf, fencesOf } from "../support/markdown.ts";
+import { type Hands, Page } from "../support/page.ts";
+import { faultsOf } from "../support/wire-example.ts";
+
+// Each waits for what it wants to see; this is for a machine that is busy.
+setDefaultTimeout(60_000);
+
+const root = join(import.meta.dir, "../..");
+const pages = ["README.md", ...new Bun.Glob("{docs,examples}/**/*.md").scanSync(root)].sort();
+
+/** Commands that sit their user down at a terminal, and what he does there. */
+const hands: Record<string, Hands> = {
+  "trl new work": async (user) => {
+    await user.sees(/^(?!outer>).*[$#]$/m);
+    user.press("C-\\");
+  },
+  "trl attach work": async (user) => {
+    await user.sees(/^(?!outer>).*[$#]$/m);
+    user.enter("exit 5");
+  },
+};
+
+/** Blocks that are not run, by how they begin. */
+const notRun: Record<string, string> = {
+  "npm start ": "installs from the network and stays in the foreground; the scripts are looked at below",
+  "npx bun run ": "builds what this test runs; the scripts are looked at below",
+  "src/main.ts ": "a list of files",
+  "curl http://127.0.0.1:9100 -H":
+    "reads the token of the default socket; the other examples show the same call",
+  "ssh -L ": "another machine",
+  "trl serve --http 127.0.0.1:9100 --allow-origin":
+    "stays in the foreground; its flags are tested by http.test.ts",
+  "map $http_upgrade": "a configuration of nginx",
+  "desk.example.org {": "a configuration of Caddy",
+  'const daemon = "http': "runs in a page; http-websocket.test.ts plays its part",
+  '{"ticket":': "the form of an answer",
+  '{"summary":': "excerpts of an answer",
+  "\\n[trl: N": "the form of a marker",
+};
+
+for (const file of pages) {
+  describe(file, () => {
+    let page: Page | undefined;
+    const open = async () => {
+      await page?.[Symbol.asyncDispose]();
+      page = await Page.open();
+      return page;
+    };
+    beforeAll(async () => void (await open()));
+    afterAll(async () => await page?.[Symbol.asyncDispose]());
+
+    for (const example of examplesOf(readFileSync(join(root, file), "utf8")))
+      test(`line ${example.line}: ${example.kind}`, async () =>
+        await check(example.startsAnew ? await open() : page!, example));
+  });
+}
+
+async function check(page: Page, example: Example): Promise<void> {
+  if (example.kind === "python") {
+    const { told, seen } = await page.runPython(example.code, example.output);
+    expect(seen).toBe(told);
+  } else if (example.kind === "console") {
+    for (const step of example.steps) {
+      const atTerminal = hands[step.command.replace(/ +# .*$/, "")];
+      const { told, seen } = atTerminal ? await page.typeAtTerminal(step, atTerminal) : await page.type(step);
+      expect(seen, `$ ${step.command}`).toBe(told);
+    }
+  } else if (example.kind === "json") JSON.parse(example.text);
+  else if (example.kind === "wire") expect(faultsOf(example.text)).toEqual([]);
+  else expect(Object.keys(notRun).filter((start) => example.text.startsWith(start))).toHaveLength(1);
+}
+
+test("scripts that a page tells to run are there", () => {
+  const blocks = pages.flatMap((file) => fencesOf(readFileSync(join(root, file), "utf8")));
+  const commands = blocks.filter(({ language }) => language === "sh").map(({ text }) => text);
+  const named = commands.flatMap((text) => [...text.matchAll(/^npm (\w+)|\bbun run ([\w:]+)/gm)]);
+  expect(named.length).toBeGreaterThan(4);
+  expect(named.map(([, npm, bun]) => npm ?? bun!).filter((name) => !(name in manifest.scripts))).toEqual([]);
+});
