@@ -1,4 +1,5 @@
 // A Markdown page as its reader meets it: a daemon that runs, and the examples typed from top to bottom.
+import { symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { startDaemon, type TestDaemon } from "./daemon.ts";
 import type { Step } from "./markdown.ts";
@@ -38,6 +39,7 @@ export class Page implements AsyncDisposable {
   static async open(): Promise<Page> {
     const page = new Page(await startDaemon({ env: { PATH: path } }));
     await Bun.write(join(page.#daemon.dir, ".curlrc"), "silent\n"); // no meter, as at a terminal
+    symlinkSync(join(root, "examples"), join(page.#daemon.dir, "examples"));
     return page;
   }
 
