@@ -34,6 +34,7 @@ const notRun: Record<string, string> = {
   "curl http://127.0.0.1:9100 -H":
     "reads the token of the default socket; the other examples show the same call",
   "ssh -L ": "another machine",
+  "openclaw ": "OpenClaw's own commands; openclaw-example.test.ts plays its part",
   "trl serve --http 127.0.0.1:9100 --allow-origin":
     "stays in the foreground; its flags are tested by http.test.ts",
   "map $http_upgrade": "a configuration of nginx",
