@@ -1,9 +1,11 @@
 // The README and the pages under docs/ and examples/ tell the truth: what they show is run, and prints what they say.
 // The exchanges of the protocol reference, which no single daemon has seen, are held against the protocol's tables.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import manifest from "../../package.json";
+import { type FlagTable, flags } from "../../src/daemon/flags.ts";
+import { errorCodes } from "../../src/protocol/errors.ts";
 import { type Example, examplesOf, fencesOf } from "../support/markdown.ts";
 import { type Hands, Page } from "../support/page.ts";
 import { faultsOf } from "../support/wire-example.ts";
@@ -84,3 +86,45 @@ test("scripts that a page tells to run are there", () => {
   expect(named.length).toBeGreaterThan(4);
   expect(named.map(([, npm, bun]) => npm ?? bun!).filter((name) => !(name in manifest.scripts))).toEqual([]);
 });
+
+test("every table of error codes has all of them", () => {
+  for (const file of ["README.md", "docs/protocol.md", "docs/agents.md"]) {
+    const rows = readFileSync(join(root, file), "utf8").matchAll(/^\| `([A-Z_]+)` /gm);
+    const codes = [...rows].map(([, code]) => code!).filter((code) => code in errorCodes);
+    expect({ file, codes: codes.sort() }).toEqual({ file, codes: Object.keys(errorCodes).sort() });
+  }
+});
+
+test("every flag that a page gives to the daemon is one", () => {
+  const known = Object.entries(flags as FlagTable).flatMap(([name, { alias }]) => [name, alias]);
+  const given = pages.flatMap((file) => {
+    const commands = readFileSync(join(root, file), "utf8").matchAll(/\btrl serve( [^\n`&|]*)/g);
+    return [...commands].flatMap(([, words]) =>
+      [...words!.matchAll(/ --([\w-]+)/g)].map(([, flag]) => flag!),
+    );
+  });
+  expect(given.length).toBeGreaterThan(5);
+  expect(given.filter((flag) => flag !== "help" && !known.includes(flag))).toEqual([]);
+});
+
+test("links between the pages lead somewhere", () => {
+  const dead = pages.flatMap((file) => {
+    const links = readFileSync(join(root, file), "utf8").matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g);
+    return [...links]
+      .filter(([, path, anchor]) => {
+        const target = path ? join(root, dirname(file), path) : join(root, file);
+        return !existsSync(target) || (anchor && !anchorsOf(readFileSync(target, "utf8")).includes(anchor));
+      })
+      .map(([link]) => `${file}: ${link}`);
+  });
+  expect(dead).toEqual([]);
+});
+
+/** Headings as GitHub names them in addresses. */
+const anchorsOf = (markdown: string) =>
+  [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+    title!
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
