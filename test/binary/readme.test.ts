@@ -39,6 +39,11 @@ const notRun: Record<string, string> = {
   "openclaw ": "OpenClaw's own commands; openclaw-example.test.ts plays its part",
   "trl serve --http 127.0.0.1:9100 --allow-origin":
     "stays in the foreground; its flags are tested by http.test.ts",
+  "[Unit]": "a unit of systemd; its flags are looked at below",
+  "systemctl ": "a service of the user",
+  "<?xml": "a job of launchd",
+  "launchctl ": "a job of launchd",
+  "scrape_configs:": "a configuration of Prometheus",
   "map $http_upgrade": "a configuration of nginx",
   "desk.example.org {": "a configuration of Caddy",
   'const daemon = "http': "runs in a page; http-websocket.test.ts plays its part",

@@ -30,8 +30,9 @@ export class PageShell implements AsyncDisposable {
   async run(command: string): Promise<string> {
     const [, line] = /^(.*)&\s*$/s.exec(command) ?? [];
     if (line === undefined) return await this.#type(`eval ${quoted(command)} </dev/null 2>&1`);
-    const log = `${this.#dir}/daemon-${++this.#daemons}.log`;
-    await this.#type(`eval ${quoted(line)} </dev/null >${quoted(log)} 2>&1 &`);
+    const ownLog = `${this.#dir}/daemon-${++this.#daemons}.log`;
+    const log = / 2>(\S+)/.exec(line)?.[1] ?? ownLog;
+    await this.#type(`eval ${quoted(line)} </dev/null >${quoted(ownLog)} 2>&1 &`);
     await until("the daemon in the background", async () =>
       /\bready\b/.test(
         await Bun.file(log)

@@ -81,6 +81,7 @@ const rules: [RegExp, string][] = [
   [/(?:\/usr)?\/bin\/(bash|zsh|sh)\b/g, "/bin/$1"],
   // trl stats, trl ping, trl ls
   [new RegExp(`^(${volatileRows.join("|")})  +[\\d,]+$`, "gm"), "$1  <n>"],
+  [/\(pid \d+\)/g, "(pid <n>)"],
   [/up \d+ s, answered in [\d.]+ ms/g, "up <n> s, answered in <n> ms"],
   [/^(\S+ +\S* +(?:exec|pty) +\w+ +\S+ +)\d+/gm, "$1<n>"],
   [/ \d+s(?= +(?:\d+|-)$)/gm, " <age>"],
