@@ -201,12 +201,12 @@ def by_error_code(trl: Client) -> None:
 
 
 def in_a_terminal(trl: Client) -> None:
-    """A REPL wants a terminal. Wait for its prompt, type, wait for the answer, read the screen."""
+    """A REPL wants a terminal. Wait for its prompt, type, wait for the answer and the next prompt, read the screen."""
     plain = {"PYTHON_BASIC_REPL": "1", "PYTHONSTARTUP": None}
     with trl.terminal("python3", ["-q"], env=plain, cols=40, rows=6, name=PREFIX + "repl") as repl:
         repl.wait(regex="^>>> $")
         repl.type("sum(range(10))\r")
-        repl.wait(regex="^45$")
+        repl.wait(regex="^45\n>>> $")
         repl.type("exit(3)\r")
         repl.wait(exit=True)
         for line in repl.screen():

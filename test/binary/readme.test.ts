@@ -84,6 +84,17 @@ async function check(page: Page, example: Example): Promise<void> {
   else expect(Object.keys(notRun).filter((start) => example.text.startsWith(start))).toHaveLength(1);
 }
 
+test("what is not run, or is typed at a terminal, is still in a page", () => {
+  const examples = pages.flatMap((file) => examplesOf(readFileSync(join(root, file), "utf8")));
+  const texts = examples.flatMap((example) => (example.kind === "text" ? [example.text] : []));
+  expect(Object.keys(notRun).filter((start) => !texts.some((text) => text.startsWith(start)))).toEqual([]);
+  const commands = examples.flatMap((example) => (example.kind === "console" ? example.steps : []));
+  const typed = Object.keys(hands).filter(
+    (line) => !commands.some(({ command }) => command.startsWith(line)),
+  );
+  expect(typed).toEqual([]);
+});
+
 test("scripts that a page tells to run are there", () => {
   const blocks = pages.flatMap((file) => fencesOf(readFileSync(join(root, file), "utf8")));
   const commands = blocks.filter(({ language }) => language === "sh").map(({ text }) => text);

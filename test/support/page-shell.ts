@@ -1,4 +1,5 @@
 // A shell in which the commands of a page are typed one after the other, as a reader would.
+import { readFile } from "node:fs/promises";
 import { until } from "./wait.ts";
 
 const endMark = "\u0001end\u0001";
@@ -34,11 +35,7 @@ export class PageShell implements AsyncDisposable {
     const log = / 2>(\S+)/.exec(line)?.[1] ?? ownLog;
     await this.#type(`eval ${quoted(line)} </dev/null >${quoted(ownLog)} 2>&1 &`);
     await until("the daemon in the background", async () =>
-      /\bready\b/.test(
-        await Bun.file(log)
-          .text()
-          .catch(() => ""),
-      ),
+      /\bready\b/.test(await readFile(log, "utf8").catch(() => "")),
     );
     return "";
   }
@@ -47,7 +44,7 @@ export class PageShell implements AsyncDisposable {
   async runUntil(command: string, isEnough: (printed: string) => boolean): Promise<string> {
     const file = `${this.#dir}/interrupted`;
     await this.#type(`eval ${quoted(command)} </dev/null >${quoted(file)} 2>&1 &`);
-    const read = () => Bun.file(file).text();
+    const read = () => readFile(file, "utf8").catch(() => ""); // the job may not have come that far
     await until("enough output", async () => isEnough(await read()));
     await this.#type('kill -INT -- -"$!"; wait "$!" 2>/dev/null');
     return await read();
@@ -56,7 +53,9 @@ export class PageShell implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#shell.stdin.write("for job in $(jobs -p); do kill -- -$job; done 2>/dev/null; wait; exit\n");
     this.#shell.stdin.end();
+    const limit = setTimeout(() => this.#shell.kill("SIGKILL"), 10_000); // a command that hangs holds the shell
     await this.#shell.exited;
+    clearTimeout(limit);
   }
 
   async #type(line: string): Promise<string> {

@@ -69,7 +69,7 @@ export class Page implements AsyncDisposable {
     return this.#transcript.compare(beforeInterrupt ?? output, this.#fromHere(printed));
   }
 
-  /** A command at a real terminal, and what its user does there. */
+  /** A command at a real terminal, and what its user does there. That he sees what is told is the comparison. */
   async typeAtTerminal({ command, output }: Step, hands: Hands): Promise<Comparison> {
     this.#user ??= await this.#sitDown();
     this.#user.enter(this.#toHere(command));

@@ -82,6 +82,7 @@ const rules: [RegExp, string][] = [
   // trl stats, trl ping, trl ls
   [new RegExp(`^(${volatileRows.join("|")})  +[\\d,]+$`, "gm"), "$1  <n>"],
   [/\(pid \d+\)/g, "(pid <n>)"],
+  [/stopped after [\d.]+ s/g, "stopped after <n> s"],
   [/up \d+ s, answered in [\d.]+ ms/g, "up <n> s, answered in <n> ms"],
   [/^(\S+ +\S* +(?:exec|pty) +\w+ +\S+ +)\d+/gm, "$1<n>"],
   [/ \d+s(?= +(?:\d+|-)$)/gm, " <age>"],
