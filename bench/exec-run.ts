@@ -1,5 +1,5 @@
 // exec.run beside a bare spawn of `bash -c`, as an agent without trl would do it.
-import { TrlClient } from "../src/client/client.ts";
+import { DaemonClient } from "../src/cli/client.ts";
 import { alternate, atMost, type Row, repeat, startDaemon } from "./support.ts";
 
 const rounds = 300;
@@ -13,7 +13,7 @@ async function bareBash(command: string): Promise<void> {
 
 export async function benchExecRun(): Promise<Row[]> {
   await using daemon = await startDaemon();
-  using client = await TrlClient.connect(daemon.socketPath);
+  using client = await DaemonClient.connect(daemon.socketPath);
   const { session_id } = await client.call("session.create", { shell: "/bin/bash" });
   const run = (command: string) => () => client.call("exec.run", { session_id, command });
   const bare = (command: string) => () => bareBash(command);

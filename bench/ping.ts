@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { TrlClient } from "../src/client/client.ts";
+import { DaemonClient } from "../src/cli/client.ts";
 import { alternate, atMost, pinned, type Row, startDaemon } from "./support.ts";
 
 const rounds = 3000;
@@ -42,7 +42,7 @@ async function startEcho(): Promise<Echo> {
 
 export async function benchPing(): Promise<Row[]> {
   await using daemon = await startDaemon({ pin: true });
-  using client = await TrlClient.connect(daemon.socketPath);
+  using client = await DaemonClient.connect(daemon.socketPath);
   using echo = await startEcho();
   const [mine, floor] = await alternate(rounds, [
     () => client.call("system.ping", {}),

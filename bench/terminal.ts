@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { TrlClient } from "../src/client/client.ts";
+import { DaemonClient } from "../src/cli/client.ts";
 import { type DriverName, driverNames } from "../src/protocol/pty.ts";
 import { type BenchDaemon, median, ms, percentile, type Row, startDaemon } from "./support.ts";
 import { hasTmux, TmuxControl } from "./tmux.ts";
@@ -31,7 +31,7 @@ interface Typist extends AsyncDisposable {
 }
 
 async function trlTypist({ socketPath }: BenchDaemon, driver: DriverName): Promise<Typist> {
-  const control = await TrlClient.connect(socketPath);
+  const control = await DaemonClient.connect(socketPath);
   const { session_id } = await control.call("pty.create", { command: "cat", args: [], driver });
   const socket = await Bun.connect({
     unix: socketPath,
@@ -116,7 +116,7 @@ async function benchEcho(): Promise<Row[]> {
 
 /** MB/s of what the program printed. */
 async function trlFlood(daemon: BenchDaemon, driver: DriverName, file: string): Promise<number> {
-  const own = await TrlClient.connect(daemon.socketPath);
+  const own = await DaemonClient.connect(daemon.socketPath);
   const { session_id } = await own.call("pty.create", { command: `read go; cat ${file}`, driver });
   let began = 0;
   let isExact = true;
@@ -170,7 +170,7 @@ async function benchFlood(): Promise<Row[]> {
 
 async function benchEchoBesideFloods(): Promise<Row> {
   await using daemon = await startDaemon();
-  using client = await TrlClient.connect(daemon.socketPath);
+  using client = await DaemonClient.connect(daemon.socketPath);
   for (let i = 0; i < 4; i++) {
     await client.call("pty.create", {
       command: "yes",
@@ -204,7 +204,7 @@ async function benchIdle(): Promise<Row[]> {
   const rows: Row[] = [];
   for (const driver of driverNames) {
     await using daemon = await startDaemon({ flags: ["--max-sessions", "1000", "--pty-driver", driver] });
-    using client = await TrlClient.connect(daemon.socketPath);
+    using client = await DaemonClient.connect(daemon.socketPath);
     const line = "x".repeat(60);
     const command = `for i in {1..2000}; do echo ${line} $i; done; sleep 1000`;
     const before = residentKb(daemon.pid);
@@ -242,7 +242,7 @@ async function benchIdle(): Promise<Row[]> {
 
 async function benchReattach(): Promise<Row> {
   await using daemon = await startDaemon();
-  using client = await TrlClient.connect(daemon.socketPath);
+  using client = await DaemonClient.connect(daemon.socketPath);
   const samples: number[] = [];
   // A terminal that is left has been there for a while.
   await client.call("pty.create", { command: "sleep 1000" });
@@ -257,7 +257,7 @@ async function benchReattach(): Promise<Row> {
       )
     )
       await Bun.sleep(5);
-    using own = await TrlClient.connect(daemon.socketPath);
+    using own = await DaemonClient.connect(daemon.socketPath);
     const began = performance.now();
     await new Promise<void>((resolve) => {
       void own.subscribe({ session_id, replay: "screen" }, () => resolve());

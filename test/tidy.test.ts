@@ -188,9 +188,13 @@ describe("places:", () => {
 
 describe("nothing is left over:", () => {
   const tests = list("test/**/*.ts");
-  const texts = [...sources, ...tests, ...list("docs/**/*.md"), "build.ts", "README.md"].filter((file) =>
-    existsSync(join(root, file)),
-  );
+  const texts = [
+    ...sources,
+    ...tests,
+    ...list("{docs,examples}/**/*.{md,py}"),
+    "build.ts",
+    "README.md",
+  ].filter((file) => existsSync(join(root, file)));
 
   // In pieces, so that this file does not find itself.
   const words = [

@@ -1,14 +1,15 @@
 import { type ArgsDef, defineCommand } from "citty";
-import type { TrlClient } from "../client/client.ts";
 import { checkFlags } from "./check-flags.ts";
+import type { DaemonClient } from "./client.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, usageExitCode } from "./errors.ts";
-import { findEntry, listAll, notFound, type TerminalEntry } from "./sessions.ts";
+import { jsonErrorArgs } from "./json-errors.ts";
+import { findTerminal, type TerminalEntry } from "./sessions.ts";
 import { attach, conclude } from "./terminal/attachment.ts";
 import { detachKeyArg, detachKeyFrom } from "./terminal/detach-key.ts";
 import { isOnTerminal } from "./terminal/user-terminal.ts";
 
-const args = { ...socketArgs, "detach-key": detachKeyArg } as const satisfies ArgsDef;
+const args = { ...socketArgs, "detach-key": detachKeyArg, ...jsonErrorArgs } as const satisfies ArgsDef;
 
 export default defineCommand({
   meta: { name: "attach", description: "Sit down at a terminal; ctrl-\\ leaves it and lets it run" },
@@ -21,7 +22,7 @@ export default defineCommand({
       throw new CliError("one name is needed", usageExitCode, "trl ls lists what there is");
     refuseWithoutTerminal();
     using client = await connect(socketPathFrom(given));
-    const terminal = await findTerminal(client, label);
+    const terminal = await findOther(client, label);
     process.exitCode =
       terminal.state === "exited"
         ? await showEnded(client, terminal, label)
@@ -31,26 +32,19 @@ export default defineCommand({
 
 function refuseWithoutTerminal(): void {
   if (isOnTerminal()) return;
-  const hint =
-    "to run a command: trl run -- CMD; to type into a terminal from a program: the method pty.write";
+  const hint = "to run a command: trl run -- CMD; to type into a terminal from a program: trl send NAME TEXT";
   throw new CliError("standard input and output are no terminal", usageExitCode, hint);
 }
 
-async function findTerminal(client: TrlClient, label: string): Promise<TerminalEntry> {
-  const entries = await listAll(client);
-  const found = findEntry(entries, label);
-  if (!found) throw notFound(entries, label);
-  if (found.kind === "exec") {
-    const hint = `run a command in it with: trl run --session ${label} -- CMD`;
-    throw new CliError(`${label} is a session for commands, not a terminal`, usageExitCode, hint);
-  }
+async function findOther(client: DaemonClient, label: string): Promise<TerminalEntry> {
+  const found = await findTerminal(client, label);
   if (await isHere(client, found))
     throw new CliError(`this is already ${label}: it cannot show itself in itself`, usageExitCode);
   return found;
 }
 
 /** By the tags of the daemon in our environment: the terminal's id, and the daemon's pid and socket. */
-async function isHere(client: TrlClient, { session_id }: TerminalEntry): Promise<boolean> {
+async function isHere(client: DaemonClient, { session_id }: TerminalEntry): Promise<boolean> {
   const { TRL_SESSION_ID, TRL_DAEMON = "" } = process.env;
   if (TRL_SESSION_ID !== session_id) return false;
   const { pid } = await client.call("system.stats", {});
@@ -58,7 +52,7 @@ async function isHere(client: TrlClient, { session_id }: TerminalEntry): Promise
 }
 
 /** Nothing moves there any more: its text is enough, and the user's screen is left alone. */
-async function showEnded(client: TrlClient, terminal: TerminalEntry, label: string): Promise<number> {
+async function showEnded(client: DaemonClient, terminal: TerminalEntry, label: string): Promise<number> {
   const { lines = [] } = await client.call("pty.snapshot", { session_id: terminal.session_id });
   const text = lines.join("\n").trimEnd();
   if (text !== "") process.stdout.write(`${text}\n`);

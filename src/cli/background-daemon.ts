@@ -1,9 +1,9 @@
 // The daemon, or one that is started in the background and stays: what people make is to outlive their shell.
-import type { TrlClient } from "../client/client.ts";
+import type { DaemonClient } from "./client.ts";
 import { type SocketFlags, serveFlagsFrom, socketPathFrom, tryConnect } from "./connection.ts";
 import { ownProgram, untilListening } from "./own-program.ts";
 
-export async function connectOrStart(given: SocketFlags): Promise<TrlClient> {
+export async function connectOrStart(given: SocketFlags): Promise<DaemonClient> {
   const socketPath = socketPathFrom(given);
   const existing = await tryConnect(socketPath);
   if (existing) return existing;

@@ -1,8 +1,9 @@
 // How the verbs find the daemon.
 import { resolve } from "node:path";
 import type { ArgsDef } from "citty";
-import { TrlClient } from "../client/client.ts";
+import { NoDaemonError } from "../client/carriers/carrier.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
+import { DaemonClient } from "./client.ts";
 import { CliError, unavailableExitCode } from "./errors.ts";
 
 export const socketArgs = {
@@ -41,17 +42,16 @@ function placeFrom({ "socket-path": path, "socket-dir": dir }: SocketFlags) {
 }
 
 /** Undefined where no daemon listens there. */
-export async function tryConnect(path: string): Promise<TrlClient | undefined> {
+export async function tryConnect(path: string): Promise<DaemonClient | undefined> {
   try {
-    return await TrlClient.connect(path);
+    return await DaemonClient.connect(path);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ECONNREFUSED") return undefined;
-    throw new CliError(`cannot connect to ${path}: ${message}`, unavailableExitCode);
+    if (error instanceof NoDaemonError) return undefined;
+    throw new CliError((error as Error).message, unavailableExitCode);
   }
 }
 
-export async function connect(path: string): Promise<TrlClient> {
+export async function connect(path: string): Promise<DaemonClient> {
   const client = await tryConnect(path);
   if (client) return client;
   throw new CliError(`no daemon is listening on ${path}`, unavailableExitCode, "start one with: trl serve");

@@ -1,29 +1,57 @@
 // What goes wrong for a person at the command line, and what they can do about it.
-import { errorCodes, TrlError } from "../protocol/errors.ts";
+import { type ErrorCode, errorCodes, TrlError } from "../protocol/errors.ts";
+import { asksForJson } from "./json-errors.ts";
 
 export class CliError extends Error {
   constructor(
     message: string,
     readonly exitCode: number,
     readonly hint?: string,
+    readonly code: ErrorCode = usualCode(exitCode),
   ) {
     super(message);
   }
 }
 
+export const errorExitCode = (code: ErrorCode): number => errorCodes[code].exit;
+
 export const usageExitCode = errorCodes.INVALID_PARAMS.exit;
 export const unavailableExitCode = errorCodes.RUNTIME_UNAVAILABLE.exit;
 
-/** Prints it on stderr and gives the exit code. */
+/** While something was being followed. */
+export const lostDaemon = (): CliError =>
+  new CliError("the connection to the daemon is lost", 1, "see whether it is alive with: trl ping");
+
+/** Of those that share an exit code, the one that a command line meets. */
+function usualCode(exitCode: number): ErrorCode {
+  if (exitCode === unavailableExitCode) return "RUNTIME_UNAVAILABLE";
+  const names = Object.keys(errorCodes) as ErrorCode[];
+  return names.find((name) => errorCodes[name].exit === exitCode) ?? "INTERNAL_ERROR";
+}
+
+interface Told {
+  code: ErrorCode;
+  message: string;
+  hint?: string | undefined;
+  exitCode: number;
+}
+
+/** Prints it on stderr, as JSON where JSON was asked for, and gives the exit code. */
 export function reportError(error: unknown): number {
-  if (error instanceof CliError) {
-    process.stderr.write(`trl: ${error.message}\n${error.hint ? `     ${error.hint}\n` : ""}`);
-    return error.exitCode;
-  }
-  if (error instanceof TrlError) {
-    process.stderr.write(`trl: ${error.message} (${error.code})\n`);
-    return errorCodes[error.code]?.exit ?? 1;
-  }
-  process.stderr.write(`trl: ${error instanceof Error ? error.message : String(error)}\n`);
-  return 1;
+  const told = tell(error);
+  const { code, message, hint } = told;
+  process.stderr.write(
+    asksForJson(process.argv.slice(2))
+      ? `${JSON.stringify({ error: { code, message, hint } })}\n`
+      : `trl: ${message}${error instanceof TrlError ? ` (${code})` : ""}\n${hint ? `     ${hint}\n` : ""}`,
+  );
+  return told.exitCode;
+}
+
+function tell(error: unknown): Told {
+  if (error instanceof CliError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof TrlError ? error.code : "INTERNAL_ERROR";
+  // A daemon that is newer than we are may have codes that we do not know.
+  return { code, message, exitCode: (errorCodes[code] ?? errorCodes.INTERNAL_ERROR).exit };
 }

@@ -1,36 +1,15 @@
 // Our standard input to the command's, at the pace at which the command reads it.
-import type { TrlClient } from "../client/client.ts";
-import { TrlError } from "../protocol/errors.ts";
-
-const chunkBytes = 64 * 1024;
-const retryMs = 10;
+import type { DaemonClient } from "./client.ts";
+import { writeInput } from "./write-input.ts";
 
 /** Until either side ends; the command may well end without having read it all. */
-export async function forwardStdin(client: TrlClient, streamId: string): Promise<void> {
+export async function forwardStdin(client: DaemonClient, streamId: string): Promise<void> {
+  const write = (data: string) =>
+    client.call("exec.write", { stream_id: streamId, data, encoding: "base64" });
   try {
-    for await (const piece of Bun.stdin.stream()) {
-      for (let at = 0; at < piece.length; at += chunkBytes) {
-        await write(client, streamId, piece.subarray(at, at + chunkBytes));
-      }
-    }
+    for await (const piece of Bun.stdin.stream()) await writeInput(piece, write);
     await client.call("exec.write", { stream_id: streamId, eof: true });
   } catch {
     // the command has ended, or does not want more
-  }
-}
-
-async function write(client: TrlClient, streamId: string, piece: Uint8Array): Promise<void> {
-  for (;;) {
-    try {
-      await client.call("exec.write", {
-        stream_id: streamId,
-        data: Buffer.from(piece).toString("base64"),
-        encoding: "base64",
-      });
-      return;
-    } catch (error) {
-      if (!(error instanceof TrlError) || error.code !== "REQUEST_TOO_LARGE") throw error;
-      await Bun.sleep(retryMs); // it has not read what it has
-    }
   }
 }

@@ -1,30 +1,40 @@
-import { defineCommand } from "citty";
-import type { TrlClient } from "../client/client.ts";
+import { type ArgsDef, defineCommand } from "citty";
 import { errorCodes } from "../protocol/errors.ts";
 import { checkFlags } from "./check-flags.ts";
+import type { DaemonClient } from "./client.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, reportError, usageExitCode } from "./errors.ts";
-import { type Entry, findEntry, isLive, listAll, notFound } from "./sessions.ts";
+import { jsonArgs, printJson } from "./print.ts";
+import { withProgress } from "./progress.ts";
+import { type Entry, findEntry, isLive, listAll } from "./sessions.ts";
+
+const args = { ...socketArgs, ...jsonArgs } as const satisfies ArgsDef;
 
 export default defineCommand({
   meta: { name: "kill", description: "End terminals or sessions, with everything that runs in them" },
-  args: socketArgs,
+  args,
   async run({ args: given, rawArgs }) {
-    checkFlags(rawArgs, socketArgs);
+    checkFlags(rawArgs, args);
     const names = given._;
     if (names.length === 0) throw new CliError("no name given", usageExitCode, "for example: trl kill work");
     using client = await connect(socketPathFrom(given));
     const entries = await listAll(client);
-    const outcomes = await Promise.allSettled(names.map((name) => end(client, entries, name)));
+    const ends = Promise.allSettled(names.map((name) => end(client, entries, name)));
+    const outcomes = await withProgress(`waiting for the end of ${names.join(", ")}`, ends);
     // As kill(1) does: one that is not there does not save the others.
     const codes = outcomes.map((it) => (it.status === "rejected" ? reportError(it.reason) : 0));
+    const ended = outcomes.flatMap((it) => (it.status === "fulfilled" ? [it.value] : []));
+    if (given.json) printJson({ ended });
     process.exitCode = codes.find((code) => code !== 0) ?? 0;
   },
 });
 
-async function end(client: TrlClient, entries: Entry[], name: string): Promise<void> {
+type Ended = Pick<Entry, "session_id" | "name" | "kind">;
+
+async function end(client: DaemonClient, entries: Entry[], name: string): Promise<Ended> {
   const found = findEntry(entries, name);
-  if (!found) throw notFound(entries, name);
   if (!isLive(found)) throw new CliError(`${name} has already ended`, errorCodes.SESSION_NOT_FOUND.exit);
-  await client.call("session.destroy", { session_id: found.session_id, force: true });
+  const { session_id, kind } = found;
+  await client.call("session.destroy", { session_id, force: true });
+  return { session_id, name: found.name, kind };
 }

@@ -1,12 +1,13 @@
 import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
+import { since } from "./format.ts";
+import { jsonArgs, note, print, printJson } from "./print.ts";
 import { type Entry, listAll } from "./sessions.ts";
+import { endText, stateTone } from "./states.ts";
+import { type Column, renderTable, stdoutLook } from "./table.ts";
 
-const args = {
-  ...socketArgs,
-  json: { type: "boolean", description: "Print JSON" },
-} as const satisfies ArgsDef;
+const args = { ...socketArgs, ...jsonArgs } as const satisfies ArgsDef;
 
 export default defineCommand({
   meta: { name: "ls", description: "List terminals and sessions, and terminals that have ended lately" },
@@ -15,48 +16,49 @@ export default defineCommand({
     checkFlags(rawArgs, args);
     using client = await connect(socketPathFrom(given));
     const sessions = await listAll(client);
-    if (given.json) process.stdout.write(`${JSON.stringify({ sessions })}\n`);
-    else if (sessions.length > 0) process.stdout.write(table(sessions));
-    else process.stderr.write("trl: there is no session yet; make one with: trl new NAME\n");
+    if (given.json) return printJson({ sessions });
+    if (sessions.length === 0) return note("there is no session yet; make one with: trl new NAME");
+    const { streams } = await client.call("exec.list", { state: "running" });
+    const running = new Map(streams.map(({ session_id, command }) => [session_id, command]));
+    const rows = sessions.map((entry) => ({ entry, command: commandOf(entry, running) }));
+    print(renderTable(sessionColumns, rows, stdoutLook()));
   },
 });
 
-const header = ["ID", "NAME", "KIND", "STATE", "SIZE", "PID", "COMMAND", "AGE", "WATCHERS"];
-
-function table(entries: Entry[]): string {
-  const rows = [header, ...entries.map(cells)];
-  const widths = header.map((_, column) => Math.max(...rows.map((row) => Bun.stringWidth(row[column]!))));
-  const line = (row: string[]) => row.map((cell, i) => pad(cell, widths[i]!)).join("  ");
-  return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
+export interface SessionRow {
+  entry: Entry;
+  command: string | undefined;
 }
 
-const pad = (cell: string, width: number) => cell + " ".repeat(width - Bun.stringWidth(cell));
+/** A terminal's program; of a session for commands, what runs there now. */
+const commandOf = (entry: Entry, running: Map<string, string>): string | undefined =>
+  entry.kind === "pty" ? (entry.command ?? entry.shell) : running.get(entry.session_id);
 
-function cells(entry: Entry): string[] {
-  const { session_id, name, kind } = entry;
-  const age = ageOf(entry.created_at);
-  if (kind === "exec") {
-    return [session_id, printable(name), kind, entry.state, "-", "-", printable(entry.shell), age, "-"];
-  }
-  const { cols, rows, pid, subscribers, exit_code, signal } = entry;
-  const state = entry.state === "exited" ? `exited ${signal ?? exit_code}` : entry.state;
-  const command = printable(entry.command ?? entry.shell);
-  const size = `${cols}x${rows}`;
-  return [session_id, printable(name), kind, state, size, String(pid), command, age, String(subscribers)];
-}
+export const sessionColumns: Column<SessionRow>[] = [
+  { title: "ID", cell: ({ entry }) => entry.session_id },
+  { title: "NAME", cell: ({ entry }) => entry.name, shrinksTo: 8 },
+  { title: "KIND", cell: ({ entry }) => entry.kind },
+  {
+    title: "STATE",
+    cell: ({ entry }) => stateText(entry),
+    tone: ({ entry }) => stateTone(entry.state, entry.kind === "pty" ? entry : undefined),
+  },
+  { title: "AGE", cell: ({ entry }) => since(entry.created_at), isRight: true },
+  { title: "PID", cell: ({ entry }) => (entry.kind === "pty" ? entry.pid : null), isRight: true, leftOut: 3 },
+  {
+    title: "SIZE",
+    cell: ({ entry }) => (entry.kind === "pty" ? `${entry.cols}x${entry.rows}` : null),
+    leftOut: 1,
+  },
+  {
+    title: "WATCHERS",
+    cell: ({ entry }) => (entry.kind === "pty" ? entry.subscribers : null),
+    isRight: true,
+    leftOut: 2,
+  },
+  { title: "DIRECTORY", cell: ({ entry }) => entry.working_dir, shrinksTo: 10, keepsEnd: true, leftOut: 4 },
+  { title: "COMMAND", cell: ({ command }) => command, shrinksTo: 16 },
+];
 
-const cellMaxChars = 40;
-
-/** A name may hold anything, and must not write to the terminal what it likes. */
-function printable(text: string | null): string {
-  const plain = (text || "-").replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ");
-  return plain.length > cellMaxChars ? `${plain.slice(0, cellMaxChars - 3)}...` : plain;
-}
-
-function ageOf(createdAt: string): string {
-  const seconds = Math.max(0, Math.floor((Date.now() - Date.parse(createdAt)) / 1000));
-  if (seconds < 60) return `${seconds}s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
-  if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h`;
-  return `${Math.floor(seconds / 86_400)}d`;
-}
+const stateText = (entry: Entry): string =>
+  entry.kind === "pty" && entry.state === "exited" ? endText(entry) : entry.state;

@@ -1,11 +1,12 @@
 import { type ArgsDef, defineCommand } from "citty";
-import type { TrlClient } from "../client/client.ts";
 import { TerminalId, type TerminalSummary } from "../protocol/pty.ts";
 import { connectOrStart } from "./background-daemon.ts";
 import { checkFlags } from "./check-flags.ts";
+import type { DaemonClient } from "./client.ts";
 import { socketArgs } from "./connection.ts";
 import { environmentForTerminal } from "./environment.ts";
 import { CliError, usageExitCode } from "./errors.ts";
+import { jsonArgs, print, printJson } from "./print.ts";
 import { isLive, listAll } from "./sessions.ts";
 import { attach } from "./terminal/attachment.ts";
 import { detachKeyArg, detachKeyFrom } from "./terminal/detach-key.ts";
@@ -15,6 +16,7 @@ const args = {
   ...socketArgs,
   detach: { type: "boolean", alias: "d", description: "Do not sit down at it; print its id" },
   "detach-key": detachKeyArg,
+  ...jsonArgs,
 } as const satisfies ArgsDef;
 
 interface Wanted {
@@ -30,9 +32,12 @@ export default defineCommand({
     const key = detachKeyFrom(given["detach-key"]);
     const wanted = wantedFrom(rawArgs, given._);
     using client = await connectOrStart(given);
-    const { session_id: id } = await create(client, wanted);
-    if (given.detach || !isOnTerminal()) process.stdout.write(`${id}\n`);
-    else process.exitCode = await attach(client, { id, label: wanted.name ?? id }, key);
+    const created = await create(client, wanted);
+    const { session_id: id } = created;
+    if (!given.detach && isOnTerminal())
+      process.exitCode = await attach(client, { id, label: wanted.name ?? id }, key);
+    else if (given.json) printJson(created);
+    else print(`${id}\n`);
   },
 });
 
@@ -56,7 +61,7 @@ function checkName(name: string): void {
   throw new CliError(`"${name}" cannot be a terminal's name`, usageExitCode, hint);
 }
 
-async function create(client: TrlClient, wanted: Wanted): Promise<TerminalSummary> {
+async function create(client: DaemonClient, wanted: Wanted): Promise<TerminalSummary> {
   const { name, command } = wanted;
   const [program, ...programArgs] = command;
   const shell = process.env["SHELL"];

@@ -1,7 +1,7 @@
 // The command's output to ours, without blocking: signals must be heard while whoever reads us takes its time.
 import { write } from "node:fs";
 import { promisify } from "node:util";
-import type { TrlClient } from "../client/client.ts";
+import type { DaemonClient } from "./client.ts";
 
 const writeSome = promisify(write);
 
@@ -15,7 +15,7 @@ export class OutputPasser {
   #last = Promise.resolve();
 
   constructor(
-    readonly client: TrlClient,
+    readonly client: DaemonClient,
     /** Nobody reads what we write any more. */
     readonly onBroken: () => void,
   ) {}

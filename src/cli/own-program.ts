@@ -1,7 +1,8 @@
 // How this program starts itself as a daemon, and waits for it.
-import type { TrlClient } from "../client/client.ts";
+import type { DaemonClient } from "./client.ts";
 import { tryConnect } from "./connection.ts";
 import { CliError, unavailableExitCode } from "./errors.ts";
+import { withProgress } from "./progress.ts";
 
 const startPatienceMs = 5000;
 
@@ -12,7 +13,11 @@ export function ownProgram(): string[] {
 }
 
 /** Somebody else's daemon will do as well: of several that start at once, one lives. */
-export async function untilListening(child: Bun.Subprocess, socketPath: string): Promise<TrlClient> {
+export async function untilListening(child: Bun.Subprocess, socketPath: string): Promise<DaemonClient> {
+  return await withProgress("waiting for the daemon to start", listening(child, socketPath));
+}
+
+async function listening(child: Bun.Subprocess, socketPath: string): Promise<DaemonClient> {
   const deadline = performance.now() + startPatienceMs;
   for (let isLast = false; !isLast; await Bun.sleep(2)) {
     isLast = performance.now() > deadline || child.exitCode !== null;

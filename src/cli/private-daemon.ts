@@ -3,11 +3,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TrlClient } from "../client/client.ts";
+import type { DaemonClient } from "./client.ts";
 import { ownProgram, untilListening } from "./own-program.ts";
 
 export interface PrivateDaemon extends AsyncDisposable {
-  client: TrlClient;
+  client: DaemonClient;
 }
 
 export async function startPrivateDaemon(): Promise<PrivateDaemon> {
@@ -23,7 +23,7 @@ export async function startPrivateDaemon(): Promise<PrivateDaemon> {
     await child.exited;
     rmSync(dir, { recursive: true, force: true });
   };
-  const endWith = async (client: TrlClient) => {
+  const endWith = async (client: DaemonClient) => {
     client[Symbol.dispose]();
     await end();
   };

@@ -1,12 +1,15 @@
 // A command in a session, passed through live: output, input, signals, exit code.
 import { resolve } from "node:path";
-import type { TrlClient } from "../client/client.ts";
-import { errorCodes } from "../protocol/errors.ts";
+import { TrlError } from "../protocol/errors.ts";
 import type { ExitFrame } from "../protocol/exec.ts";
+import type { DaemonClient } from "./client.ts";
 import { callersEnvironment } from "./environment.ts";
+import { reportError } from "./errors.ts";
 import { forwardStdin } from "./forward-stdin.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { OutputPasser } from "./output-passer.ts";
+import { runForJson } from "./run-for-json.ts";
+import { findEntry, isLive, listAll } from "./sessions.ts";
 
 export interface Wanted {
   command: string;
@@ -14,11 +17,12 @@ export interface Wanted {
   cwd: string | undefined;
   timeoutS: number;
   passesStdin: boolean;
+  isJson: boolean;
 }
 
 /** Runs it in the named session, or in one that lasts as long as the command. */
 export async function runInSession(
-  client: TrlClient,
+  client: DaemonClient,
   wanted: Wanted,
   interrupts: Interrupts,
 ): Promise<number> {
@@ -26,16 +30,20 @@ export async function runInSession(
   const sessionId = found ?? (await createSession(client, wanted));
   try {
     const isElsewhere = found !== undefined && wanted.cwd !== undefined;
-    const params = {
+    const common = {
       session_id: sessionId,
       command: wanted.command,
       timeout_s: wanted.timeoutS,
-      encoding: "base64" as const,
-      open_stdin: wanted.passesStdin,
-      stall_timeout_s: 0, // who reads us slowly slows the command, as in a pipeline
       ...(isElsewhere ? { working_dir: resolve(wanted.cwd!) } : {}),
     };
     if (interrupts.last) return interruptedExitCode;
+    if (wanted.isJson) return await runForJson(client, common, { interrupts, ...wanted });
+    const params = {
+      ...common,
+      encoding: "base64" as const,
+      open_stdin: wanted.passesStdin,
+      stall_timeout_s: 0, // who reads us slowly slows the command, as in a pipeline
+    };
     return exitCodeOf(await follow(client, params, interrupts));
   } finally {
     if (wanted.session === undefined) {
@@ -48,8 +56,8 @@ export async function runInSession(
 const interruptedExitCode = 130;
 
 async function follow(
-  client: TrlClient,
-  params: Parameters<TrlClient["stream"]>[0],
+  client: DaemonClient,
+  params: Parameters<DaemonClient["stream"]>[0],
   interrupts: Interrupts,
 ): Promise<ExitFrame> {
   const { promise, resolve: end, reject } = Promise.withResolvers<ExitFrame>();
@@ -76,18 +84,19 @@ async function follow(
 function exitCodeOf(exit: ExitFrame): number {
   if (exit.reason !== "timeout") return exit.exit_code;
   const seconds = (exit.duration_ms / 1000).toFixed(1);
-  process.stderr.write(`trl: the command was stopped after ${seconds} s (COMMAND_TIMEOUT)\n`);
-  return errorCodes.COMMAND_TIMEOUT.exit;
+  return reportError(new TrlError("COMMAND_TIMEOUT", `the command was stopped after ${seconds} s`));
 }
 
-async function findSession(client: TrlClient, nameOrId: string): Promise<string | undefined> {
-  const { sessions } = await client.call("session.list", {});
-  const matches = sessions.filter(({ name, session_id }) => name === nameOrId || session_id === nameOrId);
-  return matches.at(-1)?.session_id;
+/** What looks like an id must be one; any other word may become the name of a new session. */
+async function findSession(client: DaemonClient, word: string): Promise<string | undefined> {
+  const entries = (await listAll(client)).filter(isLive);
+  if (/^s-[0-9a-f]+$/.test(word)) return findEntry(entries, word).session_id;
+  const exact = entries.filter(({ name, session_id }) => name === word || session_id === word);
+  return exact.length > 0 ? findEntry(exact, word).session_id : undefined;
 }
 
 /** A new session is like the caller's own shell: same directory, same environment. */
-async function createSession(client: TrlClient, { session, cwd }: Wanted): Promise<string> {
+async function createSession(client: DaemonClient, { session, cwd }: Wanted): Promise<string> {
   const created = await client.call("session.create", {
     ...(session === undefined ? {} : { name: session }),
     working_dir: resolve(cwd ?? process.cwd()),

@@ -3,15 +3,17 @@ import { checkFlags } from "./check-flags.ts";
 import { socketArgs, socketPathFrom, tryConnect } from "./connection.ts";
 import { CliError, usageExitCode } from "./errors.ts";
 import { Interrupts } from "./interrupts.ts";
+import { secondsFrom } from "./numbers.ts";
 import { startPrivateDaemon } from "./private-daemon.ts";
 import { runInSession } from "./run-in-session.ts";
+import { quoteWords } from "./shell-words.ts";
 
 const args = {
   ...socketArgs,
   session: {
     type: "string",
     valueHint: "NAME",
-    description: "Session to run in, by name or id; made if there is none (a new one)",
+    description: "Session to run in, by name or id; made if there is none of that name (a new one)",
   },
   cwd: {
     type: "string",
@@ -22,6 +24,10 @@ const args = {
     type: "string",
     valueHint: "S",
     description: "Seconds until the command is stopped; 0 = never (0)",
+  },
+  json: {
+    type: "boolean",
+    description: "Print the result as JSON when it has ended: output, exit code, duration and so on",
   },
   stdin: { type: "boolean", alias: "i", description: "Pass standard input on to the command" },
 } as const satisfies ArgsDef;
@@ -35,9 +41,10 @@ export default defineCommand({
       command: commandFrom(rawArgs, given._),
       session: given.session,
       cwd: given.cwd,
-      timeoutS: secondsFrom(given.timeout),
+      timeoutS: secondsFrom("--timeout", given.timeout ?? "0"),
       // Only when asked for: who calls us in a loop or from an agent has other plans for its input.
       passesStdin: given.stdin === true,
+      isJson: given.json === true,
     };
     using interrupts = new Interrupts();
     using existing = await tryConnect(socketPathFrom(given));
@@ -52,16 +59,5 @@ function commandFrom(rawArgs: string[], positional: string[]): string {
   const words = separator === -1 ? positional : rawArgs.slice(separator + 1);
   if (words.length === 0)
     throw new CliError("no command given", usageExitCode, "for example: trl run -- ls -l");
-  return words.length === 1 ? words[0]! : words.map(quoteWord).join(" ");
-}
-
-const quoteWord = (word: string) =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-
-function secondsFrom(text: string | undefined): number {
-  const seconds = text === "" ? Number.NaN : Number(text ?? 0);
-  if (Number.isNaN(seconds) || seconds < 0) {
-    throw new CliError(`--timeout needs a number of seconds, not "${text}"`, usageExitCode);
-  }
-  return seconds;
+  return words.length === 1 ? words[0]! : quoteWords(words);
 }

@@ -14,10 +14,16 @@ const args: ArgsDef = Object.fromEntries(
       type: flag.kind === "boolean" ? "boolean" : "string",
       description: flag.default ? `${flag.help} (${flag.default})` : flag.help,
       ...(flag.alias ? { alias: flag.alias } : {}),
-      ...(flag.hint ? { valueHint: flag.hint } : {}),
+      ...hintOf(flag),
     } satisfies ArgsDef[string],
   ]),
 );
+
+/** Where there are only a few values, they are the hint. */
+function hintOf({ choices, hint }: FlagTable[keyof FlagTable]): { valueHint?: string } {
+  const valueHint = choices?.join("|") ?? hint;
+  return valueHint ? { valueHint } : {};
+}
 
 /** Set by `trl run` for a daemon of its own: it ends when its standard input does. */
 const lifelineVariable = environmentName("lifeline");

@@ -1,16 +1,18 @@
-// Sessions and terminals as people see them: one list, and names as good as ids.
-import type { TrlClient } from "../client/client.ts";
+// Sessions and terminals as people see them: one list, and names and beginnings of ids as good as ids.
+
 import { errorCodes } from "../protocol/errors.ts";
 import type { TerminalSummary } from "../protocol/pty.ts";
 import type { SessionSummary } from "../protocol/session.ts";
 import { nearest } from "../util/nearest.ts";
-import { CliError } from "./errors.ts";
+import type { DaemonClient } from "./client.ts";
+import { CliError, usageExitCode } from "./errors.ts";
 
 export type TerminalEntry = { kind: "pty" } & TerminalSummary;
-export type Entry = ({ kind: "exec" } & Omit<SessionSummary, "kind">) | TerminalEntry;
+export type SessionEntry = { kind: "exec" } & Omit<SessionSummary, "kind">;
+export type Entry = SessionEntry | TerminalEntry;
 
 /** Oldest first; terminals that have ended lately are among them. */
-export async function listAll(client: TrlClient): Promise<Entry[]> {
+export async function listAll(client: DaemonClient): Promise<Entry[]> {
   const [all, terminals] = await Promise.all([client.call("session.list", {}), client.call("pty.list", {})]);
   const entries: Entry[] = [
     ...all.sessions.filter(({ kind }) => kind === "exec").map((it) => ({ ...it, kind: "exec" as const })),
@@ -21,15 +23,76 @@ export async function listAll(client: TrlClient): Promise<Entry[]> {
 
 export const isLive = ({ state }: Entry): boolean => state !== "exited";
 
-/** An id wins; of those with the name, the newest that lives, else the newest. */
-export function findEntry(entries: Entry[], nameOrId: string): Entry | undefined {
-  const named = entries.filter(({ name }) => name === nameOrId);
-  return entries.find(({ session_id }) => session_id === nameOrId) ?? named.findLast(isLive) ?? named.at(-1);
+/** What people may call something. */
+export interface Handle {
+  id: string;
+  name: string | null;
+  isLive: boolean;
+  /** For a choice between several. */
+  about: string;
 }
 
-export function notFound(entries: Entry[], nameOrId: string): CliError {
+export const handleOf = (entry: Entry): Handle => ({
+  id: entry.session_id,
+  name: entry.name,
+  isLive: isLive(entry),
+  about: `${entry.kind === "pty" ? "terminal" : "session"}${entry.name === null ? "" : ` ${entry.name}`}`,
+});
+
+/**
+ * An id wins; then the newest that lives of those with the name, else the newest; then the one whose id begins so.
+ * Throws where several do.
+ */
+export function pick<T>(things: T[], word: string, handle: (thing: T) => Handle): T | undefined {
+  const known = things.map((thing) => ({ thing, ...handle(thing) }));
+  const named = known.filter(({ name }) => name === word);
+  const exact = known.find(({ id }) => id === word) ?? named.findLast((it) => it.isLive) ?? named.at(-1);
+  if (exact) return exact.thing;
+  const begun = known.filter(({ id }) => beginsWith(id, word));
+  const living = begun.filter((it) => it.isLive);
+  const candidates = living.length > 0 ? living : begun;
+  if (candidates.length > 1) throw ambiguous(word, candidates);
+  return candidates[0]?.thing;
+}
+
+/** A single digit says too little for what may end a session. */
+const digitsMin = 2;
+const generatedId = /^([sx]-)([0-9a-f]{8,32})$/;
+
+/** Of the ids that trl gives; those that people choose are names. */
+function beginsWith(id: string, word: string): boolean {
+  const [, prefix, digits] = generatedId.exec(id) ?? [];
+  if (prefix === undefined || digits === undefined) return false;
+  const given = word.startsWith(prefix) ? word.slice(prefix.length) : word;
+  return given.length >= digitsMin && digits.startsWith(given);
+}
+
+const candidatesMax = 8;
+
+function ambiguous(word: string, candidates: Handle[]): CliError {
+  const lines = candidates.slice(0, candidatesMax).map(({ id, about }) => `${id} (${about})`);
+  if (candidates.length > candidatesMax) lines.push(`and ${candidates.length - candidatesMax} more`);
+  return new CliError(`${word} may be one of ${candidates.length}`, usageExitCode, lines.join("\n     "));
+}
+
+/** The one function for all verbs that take sessions. */
+export function findEntry(entries: Entry[], word: string): Entry {
+  const found = pick(entries, word, handleOf);
+  if (!found) throw notFound(entries, word);
+  return found;
+}
+
+/** One that is to be a terminal. */
+export async function findTerminal(client: DaemonClient, word: string): Promise<TerminalEntry> {
+  const found = findEntry(await listAll(client), word);
+  if (found.kind === "pty") return found;
+  const hint = `run a command in it with: trl run --session ${word} -- CMD`;
+  throw new CliError(`${word} is a session for commands, not a terminal`, usageExitCode, hint);
+}
+
+export function notFound(entries: Entry[], word: string): CliError {
   const known = entries.filter(isLive).flatMap(({ name, session_id }) => [name ?? session_id, session_id]);
-  const meant = nearest(nameOrId, known);
+  const meant = nearest(word, known);
   const hint = meant ? `is it meant to be ${meant}?` : "trl ls lists what there is";
-  return new CliError(`there is no session ${nameOrId}`, errorCodes.SESSION_NOT_FOUND.exit, hint);
+  return new CliError(`there is no session ${word}`, errorCodes.SESSION_NOT_FOUND.exit, hint);
 }

@@ -1,11 +1,9 @@
 import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
+import { jsonArgs, printJson } from "./print.ts";
 
-const args = {
-  ...socketArgs,
-  json: { type: "boolean", description: "Print JSON" },
-} as const satisfies ArgsDef;
+const args = { ...socketArgs, ...jsonArgs } as const satisfies ArgsDef;
 
 export default defineCommand({
   meta: { name: "stats", description: "Show the daemon's counts: sessions, commands, memory" },
@@ -14,10 +12,7 @@ export default defineCommand({
     checkFlags(rawArgs, args);
     using client = await connect(socketPathFrom(given));
     const stats = await client.call("system.stats", {});
-    if (given.json) {
-      process.stdout.write(`${JSON.stringify(stats)}\n`);
-      return;
-    }
+    if (given.json) return printJson(stats);
     const width = Math.max(...Object.keys(stats).map((name) => name.length));
     for (const [name, value] of Object.entries(stats)) {
       process.stdout.write(`${name.replaceAll("_", " ").padEnd(width)}  ${value.toLocaleString("en-US")}\n`);

@@ -90,14 +90,6 @@ export class ChunkQueue<Data extends string | Uint8Array> {
     for (const waiting of this.#chunks.splice(0)) this.#take(waiting);
   }
 
-  /** What waits is not wanted now, but may be asked for again. */
-  forget(): void {
-    this.#chunks = [];
-    Object.assign(this.received, this.taken);
-    this.#texts = { stdout: textDecoder(), stderr: textDecoder() };
-    this.#isDiscarding = false;
-  }
-
   #add(waiting: Waiting<Data>): void {
     // Half a character is not shown yet, but it is ours.
     if (this.#isDiscarding || (waiting.chunk.data.length === 0 && waiting.chunk.missing === 0))

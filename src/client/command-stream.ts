@@ -17,9 +17,9 @@ export type CommandExit = Camelized<Omit<ExitFrame, "stream_id" | "type">>;
 /** What may be under way and wait here before the command is held back. */
 const windowBytes = 1024 * 1024;
 
-/** So long that no two clients ever choose the same. */
+/** So long that no two clients ever choose the same, and still for people to look at. */
 export const newCommandId = (): string =>
-  `x-${[...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  `x-${[...crypto.getRandomValues(new Uint8Array(6))].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 
 export interface StreamSetup {
   id: string;
@@ -221,8 +221,7 @@ export class CommandStream<Data extends string | Uint8Array = string>
     if (this.#isOver) return;
     if (this.#wantsExit) this.#chunks.discard();
     else {
-      this.#leave();
-      this.#chunks.forget(); // who reads on gets them again
+      this.#leave(); // what has come waits for another loop
       void this.#link?.request("exec.detach", { stream_id: this.id }).catch(() => {});
     }
   }

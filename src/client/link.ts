@@ -17,6 +17,12 @@ const silenceMaxMs = 45_000;
 /** After so much silence it is asked. */
 const askAfterMs = 15_000;
 
+export interface RequestOptions {
+  signal?: AbortSignal | undefined;
+  /** Told of the reply's data before any frame that comes behind it. */
+  received?(data: unknown): void;
+}
+
 interface Waiting {
   resolve(data: unknown): void;
   reject(error: Error): void;
@@ -45,7 +51,7 @@ export class Link {
   }
 
   /** Rejects with the daemon's error, or with a ConnectionError where the connection is lost before the reply. */
-  request(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
+  request(method: string, params: unknown, { signal, received }: RequestOptions = {}): Promise<unknown> {
     if (this.#isOver) return Promise.reject(new ConnectionError("the connection is closed", false));
     const id = String(this.#nextId++);
     return new Promise((resolve, reject) => {
@@ -58,6 +64,7 @@ export class Link {
       this.#waiting.set(id, {
         resolve: (data) => {
           settled();
+          received?.(data);
           resolve(data);
         },
         reject: (error) => {

@@ -1,5 +1,6 @@
 // What a terminal shows, for all who watch it through this client: one subscription, taken up again by offset when the
 // connection was lost. What is not taken yet is not sent on: a slow emulator is not drowned.
+import type { Result } from "../protocol/methods.ts";
 import { fromBase64 } from "../util/base64.ts";
 import { ConnectionError, isTrlError } from "./errors.ts";
 import type { Host } from "./host.ts";
@@ -11,6 +12,8 @@ export interface OutputInfo {
   offset: number;
   /** It draws the whole screen, and is no part of the output: clear what is shown before it. */
   isRedraw: boolean;
+  /** Bytes before it that were left out because we were too slow; a redraw follows. */
+  missing: number;
 }
 
 export interface TerminalExit {
@@ -37,12 +40,6 @@ export interface WatchOptions {
   scrollback?: number;
 }
 
-interface Subscribed {
-  offset: number;
-  cols: number;
-  rows: number;
-}
-
 /** As VS Code does it: enough to keep an emulator busy, little enough that ^C is felt at once. */
 const windowBytes = 128 * 1024;
 
@@ -52,12 +49,11 @@ export class TerminalFeed implements Follower {
   readonly #watchers = new Set<TerminalWatcher>();
   #link: Link | undefined;
   #first: WatchOptions = {};
-  /** Frames that came in one piece with the reply to a subscription, which is dealt with first. */
-  #held: Frame[] | undefined;
   /** The next live byte; undefined before anything came. */
   #offset: number | undefined;
   #taken = 0;
   #acknowledged = 0;
+  #missing = 0;
 
   constructor(
     readonly host: Host,
@@ -104,20 +100,13 @@ export class TerminalFeed implements Follower {
   async #subscribe(link: Link, { from, replay, scrollback }: WatchOptions): Promise<void> {
     const where = from === undefined ? { replay: replay ?? "screen" } : { from };
     const params = { session_id: this.id, ...where, scrollback: scrollback ?? 0, window_bytes: windowBytes };
-    this.#held ??= [];
-    try {
-      const { offset, cols, rows } = (await link.request("pty.subscribe", params)) as Subscribed;
-      if (this.#offset === undefined) this.#startAt(offset);
-      this.tellSize({ cols, rows }); // a redraw is for this size
-    } finally {
-      this.#release();
-    }
-  }
-
-  #release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const frame of held) this.#receive(frame);
+    await link.request("pty.subscribe", params, {
+      received: (data) => {
+        const { offset, cols, rows } = data as Result<"pty.subscribe">;
+        if (this.#offset === undefined) this.#startAt(offset);
+        this.tellSize({ cols, rows });
+      },
+    });
   }
 
   /** For one who comes later. All get it, and all can deal with it. */
@@ -130,8 +119,8 @@ export class TerminalFeed implements Follower {
   }
 
   #receive(frame: Frame): void {
-    if (this.#held) this.#held.push(frame);
-    else if (frame.type === "output") this.#takeOutput(frame);
+    if (frame.type === "output") this.#takeOutput(frame);
+    else if (frame.type === "gap") this.#missing = (frame["to"] as number) - (frame["from"] as number);
     else if (frame.type === "resize") {
       const { cols, rows } = frame as unknown as { cols: number; rows: number };
       this.tellSize({ cols, rows });
@@ -149,7 +138,9 @@ export class TerminalFeed implements Follower {
     const end = isRedraw ? offset : offset + bytes.length;
     if (isRedraw) this.#startAt(offset);
     this.#offset = end;
-    const pending = [...this.#watchers].map((it) => it.output?.(bytes, { offset, isRedraw }));
+    const info = { offset, isRedraw, missing: this.#missing };
+    this.#missing = 0;
+    const pending = [...this.#watchers].map((it) => it.output?.(bytes, info));
     if (pending.some((it) => it instanceof Promise))
       void Promise.allSettled(pending).then(() => this.#took(end));
     else this.#took(end);

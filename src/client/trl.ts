@@ -123,7 +123,7 @@ export class Trl implements AsyncDisposable {
     for (let attempt = 1; ; attempt++) {
       const link = await this.#link.get();
       try {
-        return (await link.request(method, params, signal)) as Result<M>;
+        return (await link.request(method, params, { signal })) as Result<M>;
       } catch (error) {
         const isLost = error instanceof ConnectionError;
         const mayRepeat = isLost && (!error.mayHaveRun || "isRepeatable" in methods[method]);

@@ -55,8 +55,9 @@ export function attachXterm(terminal: Terminal, xterm: XtermLike, options: Xterm
   const stop = terminal.watch(
     {
       // xterm.js reads what it is given a little later: whatever else is to happen waits for its place in that queue.
-      output: (bytes, { isRedraw }) => {
-        if (isRedraw) xterm.write(fullReset);
+      output: (bytes, { isRedraw, missing }) => {
+        // A redraw can be drawn over anything; only lines above the screen would come twice.
+        if (isRedraw && missing === 0) xterm.write(fullReset);
         return new Promise<void>((done) => xterm.write(bytes, done));
       },
       resize: (size) => xterm.write("", () => follow(size)),

@@ -38,6 +38,9 @@ export const retainedCommandsMax = 256;
 export const retainedBytesMax = 64 * 1024 * 1024;
 export const retainedSeconds = 600;
 
+/** Of a command line this much is told in lists: what it is can be seen, and a list of many stays small. */
+export const commandTextMaxChars = 500;
+
 /**
  * Output of a terminal that can be resumed from, and by which a subscriber may lag behind: a fifth of a second of the
  * worst flood, hours of anything else. It grows with what is printed.

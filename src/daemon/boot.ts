@@ -13,6 +13,7 @@ import { isLoopback } from "../server/http/gate.ts";
 import { serveHttp } from "../server/http/serve.ts";
 import { serveStdio } from "../server/stdio.ts";
 import { serveUnix } from "../server/unix.ts";
+import { tokenVariable } from "../util/token-file.ts";
 import { version } from "../util/version.ts";
 import { daemonTag, endAbandoned } from "./abandoned.ts";
 import { acquireLock, holderOf, type InstanceLock } from "./instance-lock.ts";
@@ -22,7 +23,7 @@ import type { DaemonOptions } from "./options.ts";
 import { makeRunDir } from "./run-dir.ts";
 import { surviveBugs } from "./signals.ts";
 import { inspectSocketFile, isPathTooLong, makeSocketDir, removeStale } from "./socket-file.ts";
-import { freshToken, obtainToken, tokenCheck, tokenVariable } from "./token.ts";
+import { freshToken, obtainToken, tokenCheck } from "./token.ts";
 
 export interface Daemon {
   /** Resolves when it has nothing more to do: its standard input has ended, where it speaks there. */

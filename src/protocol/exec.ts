@@ -82,10 +82,11 @@ export const AttachParams = v.object({
   stall_timeout_s: v.optional(Seconds),
   window_bytes: v.optional(WindowBytes),
 });
+export const streamStates = ["running", "ended"] as const;
 export const AttachResult = v.object({
   stream_id: StreamId,
   session_id: SessionId,
-  state: v.picklist(["running", "ended"]),
+  state: v.picklist(streamStates),
   /** Where the replay begins: what was asked for, or the first that is still there. */
   stdout_offset: v.number(),
   stderr_offset: v.number(),
@@ -104,11 +105,16 @@ export const AckResult = v.object({ stream_id: StreamId });
 export const DetachParams = v.object({ stream_id: StreamId });
 export const DetachResult = v.object({ stream_id: StreamId, detached: v.boolean() });
 
+export const ListParams = v.object({ state: v.optional(v.picklist(streamStates)) });
+
 export const StreamSummary = v.object({
   stream_id: StreamId,
   session_id: SessionId,
+  session_name: v.nullable(v.string()),
   kind: v.picklist(["run", "stream"]),
-  state: v.picklist(["running", "ended"]),
+  command: v.pipe(v.string(), v.description("as it was given; cut where it is long")),
+  pid: v.number(),
+  state: v.picklist(streamStates),
   started_at: Timestamp,
   ended_at: v.nullable(Timestamp),
   stdout_bytes: v.number(),
@@ -117,6 +123,7 @@ export const StreamSummary = v.object({
   signal: v.nullable(v.string()),
   reason: v.nullable(v.picklist(exitReasons)),
 });
+export type StreamSummary = v.InferOutput<typeof StreamSummary>;
 export const StreamList = v.object({ streams: v.array(StreamSummary) });
 
 const OutputFrame = v.object({ stream_id: StreamId, data: v.string(), offset: v.number() });

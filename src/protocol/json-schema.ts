@@ -9,7 +9,7 @@ export function schemaOf(schema: Parameters<typeof toJsonSchema>[0]) {
   return toJsonSchema(schema, {
     errorMode: "ignore",
     overrideSchema: ({ valibotSchema }) => {
-      if (valibotSchema === EnvOverrides) return envOverridesJsonSchema as never;
+      if (valibotSchema === EnvOverrides.pipe[0]) return envOverridesJsonSchema as never;
       return valibotSchema === PlainObject ? { type: "object" } : undefined;
     },
   });

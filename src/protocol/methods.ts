@@ -90,7 +90,7 @@ export const methods = {
   },
   "exec.list": {
     summary: "Lists the commands that run and those that have ended lately.",
-    params: NoParams,
+    params: exec.ListParams,
     result: exec.StreamList,
     isRepeatable: true,
   },
@@ -117,7 +117,7 @@ export const methods = {
   },
   "pty.list": {
     summary: "Lists the terminals, and those that have ended lately.",
-    params: NoParams,
+    params: pty.ListParams,
     result: pty.ListResult,
     isRepeatable: true,
   },

@@ -69,6 +69,7 @@ export const TerminalSummary = v.object({
 export type TerminalSummary = v.InferOutput<typeof TerminalSummary>;
 
 export const TerminalParams = v.object({ session_id: SessionId });
+export const ListParams = v.object({ state: v.optional(v.picklist(terminalStates)) });
 export const ListResult = v.object({ sessions: v.array(TerminalSummary) });
 
 export const WriteParams = v.object({
@@ -103,6 +104,7 @@ export const SubscribeParams = v.object({
   replay: v.optional(v.picklist(replays)),
   scrollback: v.optional(Scrollback),
   window_bytes: v.optional(WindowBytes),
+  passive: v.optional(v.boolean()),
 });
 export const SubscribeResult = v.object({
   session_id: SessionId,
@@ -117,7 +119,8 @@ export const AckResult = v.object({ session_id: SessionId });
 
 export const UnsubscribeResult = v.object({ session_id: SessionId, unsubscribed: v.boolean() });
 
-export const formats = ["text", "ansi"] as const;
+export const formats = ["text", "styled", "ansi"] as const;
+export type SnapshotFormat = (typeof formats)[number];
 export const SnapshotParams = v.object({
   session_id: SessionId,
   format: v.optional(v.picklist(formats)),

@@ -26,11 +26,14 @@ const inFront = new WeakMap<Terminal, Subscriptions>();
 /** Of those who show a terminal, the last one that typed answers; before anybody has, the first that does. */
 export function mayAnswer(terminal: Terminal, subscriptions: Subscriptions): boolean {
   const front = inFront.get(terminal);
-  if (front?.has(terminal.id) && subscriptions.has(terminal.id)) return front === subscriptions;
+  if (front && shows(front, terminal) && shows(subscriptions, terminal)) return front === subscriptions;
   noteTyping(terminal, subscriptions);
   return true;
 }
 
 export function noteTyping(terminal: Terminal, subscriptions: Subscriptions): void {
-  if (subscriptions.has(terminal.id)) inFront.set(terminal, subscriptions);
+  if (shows(subscriptions, terminal)) inFront.set(terminal, subscriptions);
 }
+
+const shows = (subscriptions: Subscriptions, { id }: Terminal): boolean =>
+  subscriptions.get(id)?.isDisplay === true;

@@ -18,11 +18,13 @@ export interface SubscriptionSpec {
   scrollback: number;
   /** How many bytes may be under way, where the client says how much it has taken. */
   windowBytes?: number | undefined;
+  /** Only records: the program's questions to its terminal are not for this client. */
+  isPassive?: boolean;
   onEnd(): void;
 }
 
 export class TerminalSubscription implements LaneSubscriber, TerminalListener {
-  readonly isDisplay = true;
+  readonly isDisplay: boolean;
   readonly #spec: SubscriptionSpec;
   #cursor: number;
   /** What the client has taken, by its own word. */
@@ -38,6 +40,7 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
   constructor(spec: SubscriptionSpec) {
     const { terminal, lane, from, scrollback } = spec;
     this.#spec = spec;
+    this.isDisplay = spec.isPassive !== true;
     this.#cursor = from ?? terminal.ring.end;
     this.#takenTo = this.#cursor;
     this.#wantsRedraw = from === undefined;

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import manifest from "../../package.json";
+import { verbs } from "../../src/cli/verbs.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { binary } from "../support/program.ts";
 import { tempDir } from "../support/temp-dir.ts";
@@ -21,7 +22,7 @@ describe("help and version", () => {
     expect(trl(["--version"])).toEqual({ code: 0, out: `trl ${manifest.version}\n`, err: "" });
     const general = trl(["--help"]);
     expect(general.code).toBe(0);
-    for (const verb of ["serve", "run", "new", "attach", "ls", "kill", "ping", "stats"]) {
+    for (const verb of Object.keys(verbs)) {
       expect(general.out).toContain(`\n  ${verb}`);
       const help = trl([verb, "--help"]);
       expect(help.out).toContain(`Usage: trl ${verb === "serve" ? "[serve]" : verb}`);
@@ -120,6 +121,19 @@ describe("trl run", () => {
     blocked.kill("SIGKILL");
     await blocked.exited;
   }, 20_000);
+
+  test("prints the result as JSON where that is wanted", async () => {
+    await using daemon = await startDaemon();
+    const run = (...words: string[]) => trl(["run", "--json", "--socket-path", daemon.socketPath, ...words]);
+    const failed = run("--", "echo out; echo err >&2; exit 3");
+    expect(failed).toMatchObject({ code: 3, err: "" });
+    expect(JSON.parse(failed.out)).toMatchObject({ stdout: "out\n", stderr: "err\n", exit_code: 3 });
+    const late = run("--timeout", "0.3", "--", "echo partial; sleep 9");
+    expect(late).toMatchObject({ code: 124, err: "" });
+    expect(JSON.parse(late.out)).toMatchObject({ stdout: "partial\n", timed_out: true, reason: "timeout" });
+    using wire = await daemon.connect();
+    expect((await wire.call("session.list", {})).sessions).toEqual([]);
+  });
 
   test("keeps a named session", async () => {
     await using daemon = await startDaemon();

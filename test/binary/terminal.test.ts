@@ -275,7 +275,7 @@ describe("trl attach", () => {
     await second.sees("20 80 from the 2nd");
     await first.sees("20 80 from the 2nd");
     expect(trl(daemon.socketPath, "ls").out).toMatch(
-      /work +work +pty +running +80x20 +\d+ +env .* +\d+s +2\n/,
+      /work +work +pty +running +\d+s +\d+ +80x20 +2 +\S+ +env .*\n/,
     );
     second.press("C-\\");
     await second.sees("code=0");
@@ -331,10 +331,10 @@ describe("trl ls", () => {
     const { out, err } = trl(socketPath, "ls");
     expect(err).toBe("");
     const [header = "", ...rows] = out.trimEnd().split("\n");
-    expect(header).toMatch(/^ID +NAME +KIND +STATE +SIZE +PID +COMMAND +AGE +WATCHERS$/);
-    expect(rows[0]).toMatch(new RegExp(`^${session_id} +build \\[2J +exec +idle +- +- +\\S+ +\\d+s +-$`));
-    expect(rows[1]).toMatch(/^done +done +pty +exited 3 +80x24 +\d+ +sh -c exit 3 +\d+s +0$/);
-    expect(rows[2]).toMatch(/^work +work +pty +running +80x24 +\d+ +sleep 1000 +\d+s +0$/);
+    expect(header).toMatch(/^ID +NAME +KIND +STATE +AGE +PID +SIZE +WATCHERS +DIRECTORY +COMMAND$/);
+    expect(rows[0]).toMatch(new RegExp(`^${session_id} +build \\[2J +exec +idle +\\d+s +- +- +- +/tmp +-$`));
+    expect(rows[1]).toMatch(/^done +done +pty +exited 3 +\d+s +\d+ +80x24 +0 +\/tmp +sh -c exit 3$/);
+    expect(rows[2]).toMatch(/^work +work +pty +running +\d+s +\d+ +80x24 +0 +\/tmp +sleep 1000$/);
     for (const row of rows) expect(row[header.indexOf("KIND") - 1]).toBe(" ");
     const { sessions } = JSON.parse(trl(socketPath, "ls", "--json").out);
     expect(sessions).toMatchObject([

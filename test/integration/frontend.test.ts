@@ -250,7 +250,7 @@ describe("CreateSession", () => {
     expect(id).toMatch(/^s-[0-9a-f]{8}$/);
     const { sessions } = await ask(wire, { type: "ListSessions" });
     expect(sessions.find((one: Frame) => one["id"] === id)).toMatchObject({
-      cwd: process.env["HOME"],
+      cwd: daemon.dir,
       cols: 80,
       rows: 24,
       alive: true,

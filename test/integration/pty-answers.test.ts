@@ -43,6 +43,13 @@ test("an answer does not decide the size, and who has left does not answer", asy
   await waitFor("<2>");
   expect((await summary()).cols).toBe(90);
 
+  // Who is passive answers nothing, so it stands in nobody's way, whatever it types.
+  using agent = await daemon.connect();
+  await agent.call("pty.subscribe", { session_id: id, passive: true });
+  await type(agent, id, "k");
+  await answer(large, id, 4);
+  await waitFor("<4>");
+
   await large.call("pty.unsubscribe", { session_id: id });
   await answer(small, id, 3);
   await waitFor("<3>");

@@ -381,6 +381,18 @@ describe("pty.snapshot", () => {
     expect(display.lines).toEqual(["first", "second", "", ""]);
     await wire.call("pty.close", { session_id: terminal.id });
   });
+
+  test("can keep its colours and nothing else, also after the end", async () => {
+    const command =
+      "printf 'a\\033[1;31mred\\033[0m b \\n\\033[?1000h\\033[44m  \\033[0m\\033[3;1Hend'; read a";
+    const terminal = await newTerminal(wire, { command, cols: 20, rows: 4 });
+    await terminal.waitFor("end");
+    const lines = ["a\x1b[0;1;31mred\x1b[0m b ", "\x1b[0;44m  \x1b[0m", "end", ""];
+    expect((await terminal.snapshot({ format: "styled" })).lines).toEqual(lines);
+    await terminal.type("\n");
+    await terminal.waitForExit();
+    expect((await terminal.snapshot({ format: "styled" })).lines).toEqual(lines);
+  });
 });
 
 describe("pty.wait", () => {

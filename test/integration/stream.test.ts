@@ -337,7 +337,13 @@ describe("exec.attach", () => {
         (s) => s.session_id === session.id && s.stdout_bytes > 0,
       ),
     );
-    expect(listed).toMatchObject({ kind: "run", state: "running", exit_code: null });
+    expect(listed).toMatchObject({
+      kind: "run",
+      state: "running",
+      exit_code: null,
+      session_name: null,
+      command: "echo a; sleep 0.5; echo b",
+    });
     using other = await daemon.connect();
     await other.call("exec.attach", { stream_id: listed.stream_id });
     expect((await follow(other, listed.stream_id)).stdout.hash).toBe(sha256("a\nb\n"));
@@ -480,6 +486,33 @@ describe("exec.attach", () => {
     using other = await daemon.connect();
     await other.call("exec.attach", { stream_id: streamId });
     expect((await follow(other, streamId)).stdout.hash).toBe(sha256("begin\ndone\n"));
+  });
+
+  test("the list tells what runs where: text, pid and name, by state", async () => {
+    using wire = await daemon.connect();
+    const session = await newSession(wire, { name: "lister" });
+    const ended = await session.run(`: ${"😀".repeat(400)}`);
+    const { stream_id } = await wire.call("exec.stream", {
+      session_id: session.id,
+      command: "echo $$;\nsleep 1000",
+    });
+    const { data: pid } = await wire.frame((frame) => frame["stream_id"] === stream_id);
+    const list = async (params: { state?: "running" | "ended" }) =>
+      (await wire.call("exec.list", params)).streams.filter((it) => it.session_id === session.id);
+    const [running, ...more] = await list({ state: "running" });
+    expect(more).toEqual([]);
+    expect(running).toMatchObject({
+      stream_id,
+      pid: Number(pid),
+      session_name: "lister",
+      command: "echo $$;\nsleep 1000",
+    });
+    await wire.call("session.destroy", { session_id: session.id, force: true });
+    expect(await list({ state: "running" })).toEqual([]);
+    const [first, second] = await list({ state: "ended" });
+    expect(first).toMatchObject({ stream_id: ended.command_id, session_name: "lister" });
+    expect(first!.command).toBe(`: ${"😀".repeat(247)}...`);
+    expect(second).toMatchObject({ stream_id, reason: "cancelled", session_name: "lister" });
   });
 
   testOnce()("is not possible for ever, nor for what never was", async () => {

@@ -42,7 +42,8 @@ export async function startDaemon({
   const isStdin = name === "stdin";
   const child = Bun.spawn(command, {
     cwd: dir.path,
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], LANG: "C.UTF-8", ...doorEnv, ...env },
+    // A home of its own: what the startup files of this machine's user do is no part of a test.
+    env: { PATH: process.env["PATH"], HOME: dir.path, LANG: "C.UTF-8", ...doorEnv, ...env },
     stdio: [isStdin ? "pipe" : "ignore", isStdin ? "pipe" : "ignore", "pipe"],
   });
   let log = "";

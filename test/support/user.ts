@@ -67,6 +67,11 @@ export class User implements Disposable {
     return this.#tmux(["capture-pane", "-p"]);
   }
 
+  /** With its colours. */
+  styled(): string {
+    return this.#tmux(["capture-pane", "-pe"]);
+  }
+
   /** With what has left the screen at its top. */
   history(): string {
     return this.#tmux(["capture-pane", "-p", "-S", "-"]);

@@ -1,8 +1,8 @@
 // A user at a terminal of the daemon: keys go one way, output the other, until the user leaves or the program ends.
 import { constants } from "node:os";
-import type { TerminalFrame, TrlClient } from "../../client/client.ts";
 import { TrlError } from "../../protocol/errors.ts";
-import { CliError } from "../errors.ts";
+import type { DaemonClient, TerminalFrame } from "../client.ts";
+import { lostDaemon } from "../errors.ts";
 import { OutputPasser } from "../output-passer.ts";
 import type { DetachKey } from "./detach-key.ts";
 import { say, UserTerminal, userSize } from "./user-terminal.ts";
@@ -29,7 +29,7 @@ const retryMs = 20;
 const bell = Buffer.from("\x07");
 
 /** Gives the exit code; the user's terminal is as it was. */
-export async function attach(client: TrlClient, target: Target, key: DetachKey): Promise<number> {
+export async function attach(client: DaemonClient, target: Target, key: DetachKey): Promise<number> {
   const ending = await new Attachment(client, target.id, key).ended();
   return conclude(ending, target.label);
 }
@@ -52,7 +52,7 @@ class Attachment {
   #queuedBytes = 0;
 
   constructor(
-    readonly client: TrlClient,
+    readonly client: DaemonClient,
     readonly id: string,
     readonly key: DetachKey,
   ) {
@@ -137,6 +137,3 @@ class Attachment {
     }
   }
 }
-
-const lostDaemon = () =>
-  new CliError("the connection to the daemon is lost", 1, "see whether it is alive with: trl ping");

@@ -45,15 +45,20 @@ export class UserTerminal implements Disposable {
     if (this.#isRestored) return;
     this.#isRestored = true;
     process.off("exit", this.#restore);
-    const leave = this.screen.isShown ? "\x1b[?1049l" : "\x1b[?1047l";
-    const newLine = this.screen.isAtLineStart ? "\r" : "\r\n";
-    say(1, `\x1b\\${leave}${resetModes}${newLine}\x1b[J`);
+    say(1, leavingText(this.screen));
     try {
       process.stdin.setRawMode(false);
     } catch {
       // it is gone
     }
   }
+}
+
+/** To a terminal that has shown the output of another one, for it to be as it was. */
+export function leavingText(screen: AlternateScreen): string {
+  const leave = screen.isShown ? "\x1b[?1049l" : "\x1b[?1047l";
+  const newLine = screen.isAtLineStart ? "\r" : "\r\n";
+  return `\x1b\\${leave}${resetModes}${newLine}\x1b[J`;
 }
 
 /** At once, and without complaint where nobody is there any more. */

@@ -1,12 +1,15 @@
 // Commands by id: those that run, and for a while those that have ended, for clients that come back.
 import { TrlError } from "../../protocol/errors.ts";
-import { retainedBytesMax, retainedCommandsMax, retainedSeconds } from "../limits.ts";
+import { commandTextMaxChars, retainedBytesMax, retainedCommandsMax, retainedSeconds } from "../limits.ts";
 import type { Command } from "./command.ts";
 import { CommandTally } from "./tally.ts";
 
 export interface CommandRecord {
   command: Command;
   sessionId: string;
+  sessionName: string | null;
+  /** For those who look at what runs. */
+  text: string;
   kind: "run" | "stream";
   endedAt: Date | undefined;
 }
@@ -40,8 +43,11 @@ export class CommandStore {
   }
 
   /** Those that have ended first. */
-  list(): CommandRecord[] {
-    return [...this.#ended.values(), ...this.#running.values()];
+  list(state?: "running" | "ended"): CommandRecord[] {
+    return [
+      ...(state === "running" ? [] : this.#ended.values()),
+      ...(state === "ended" ? [] : this.#running.values()),
+    ];
   }
 
   /** Keeps to the bounds; what ended last is forgotten only for its age. */
@@ -67,6 +73,12 @@ export class CommandStore {
     this.#endedBytes += heldBytes(record);
     this.forgetOld();
   }
+}
+
+/** What is told of a command line: its beginning, never half a character. */
+export function shownText(command: string): string {
+  if (command.length <= commandTextMaxChars) return command;
+  return `${command.slice(0, commandTextMaxChars - 3).replace(/[\ud800-\udbff]$/, "")}...`;
 }
 
 const heldBytes = ({ command: { output } }: CommandRecord) =>

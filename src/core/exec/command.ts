@@ -53,6 +53,10 @@ export class Command {
     return this.#spec.id;
   }
 
+  get pid(): number {
+    return this.#spec.process.pid;
+  }
+
   get output(): CommandOutput {
     return this.#spec.output;
   }

@@ -111,11 +111,11 @@ export class Emulator {
   }
 
   /** Lines of the screen, with so many of those above it. */
-  lines(scrollback: number): string[] {
+  lines(scrollback: number, read = textOf): string[] {
     const { active } = this.#terminal.buffer;
     const first = Math.max(0, active.baseY - scrollback);
     const count = active.baseY + this.#terminal.rows - first;
-    return Array.from({ length: count }, (_, at) => textOf(active.getLine(first + at)));
+    return Array.from({ length: count }, (_, at) => read(active.getLine(first + at)));
   }
 
   /** What can be matched: long lines in one piece, although the screen breaks them. */

@@ -67,6 +67,33 @@ export function paintRow(line: IBufferLine, row: number): string {
   return painted;
 }
 
+/** A row as text with its attributes, each run begun anew; without what was never written at its end. */
+export function styledRow(line: IBufferLine | undefined): string {
+  let text = "";
+  let pen = plainPen;
+  const end = line ? lastWritten(line) : 0;
+  for (let column = 0; line && column < end; ) {
+    const cell = line.getCell(column)!;
+    const sgr = sgrOf(cell);
+    if (sgr !== pen) text += sgr;
+    pen = sgr;
+    text += cell.getChars() || " ";
+    column += Math.max(1, cell.getWidth());
+  }
+  return pen === plainPen ? text : text + plainPen;
+}
+
+const plainPen = "\x1b[0m";
+
+/** Behind the last cell that shows something: a character, or a background. */
+function lastWritten(line: IBufferLine): number {
+  for (let column = line.length - 1; column >= 0; column--) {
+    const cell = line.getCell(column)!;
+    if (cell.getChars() !== "" || cell.getBgColorMode() !== 0 || cell.isInverse()) return column + 1;
+  }
+  return 0;
+}
+
 /** An erased cell has a background at most; one with more is as good as a space. */
 const emptied = (sgr: string): string => (isBackground.test(sgr) ? "\x1b[1X" : " ");
 const isBackground = /^\x1b\[0(?:;(?:4[0-7]|10[0-7]|48;[\d;]+))?m$/;

@@ -1,8 +1,12 @@
 // A screen as it can be asked for, live or as the last of a terminal that has ended.
+import type { SnapshotFormat } from "../../protocol/pty.ts";
 import type { Emulator } from "./emulator.ts";
+import { styledRow } from "./row-painter.ts";
 
 export interface ScreenView {
   lines(scrollback: number): string[];
+  /** With colours and the like, and nothing else that a terminal would act on. */
+  styledLines(scrollback: number): string[];
   redraw(scrollback: number): string;
   cursor: { row: number; col: number; visible: boolean };
   title: string;
@@ -11,6 +15,7 @@ export interface ScreenView {
 
 export const viewOf = (emulator: Emulator): ScreenView => ({
   lines: (scrollback) => emulator.lines(scrollback),
+  styledLines: (scrollback) => emulator.lines(scrollback, styledRow),
   redraw: (scrollback) => emulator.redraw(scrollback),
   cursor: emulator.cursor,
   title: emulator.title,
@@ -24,12 +29,24 @@ const finalScrollback = 200;
 export function finalView(emulator: Emulator): ScreenView {
   const { cursor, title, isAlternate, size } = emulator;
   const lines = emulator.lines(finalScrollback);
+  const styled = emulator.lines(finalScrollback, styledRow);
   const [screen, history] = [emulator.redraw(0), emulator.redraw(finalScrollback)];
+  const from = (scrollback: number) => Math.max(0, lines.length - size.rows - scrollback);
   return {
-    lines: (scrollback) => lines.slice(Math.max(0, lines.length - size.rows - scrollback)),
+    lines: (scrollback) => lines.slice(from(scrollback)),
+    styledLines: (scrollback) => styled.slice(from(scrollback)),
     redraw: (scrollback) => (scrollback > 0 ? history : screen),
     cursor,
     title,
     isAlternate,
   };
+}
+
+/** The screen in the form that was asked for. */
+export function shown(view: ScreenView, format: SnapshotFormat, scrollback: number) {
+  const { cursor, title, isAlternate } = view;
+  const lines = (isStyled: boolean) => (isStyled ? view.styledLines(scrollback) : view.lines(scrollback));
+  const picture =
+    format === "ansi" ? { data: view.redraw(scrollback) } : { lines: lines(format === "styled") };
+  return { ...picture, cursor, title, alternate_screen: isAlternate };
 }

@@ -1,7 +1,7 @@
 // One terminal: a program on a pseudo-terminal, its last output, its screen, and those who watch. It lives until its
 // program ends or it is closed, whoever comes and goes.
 import { TrlError } from "../../protocol/errors.ts";
-import type { Snapshot } from "../../protocol/pty.ts";
+import type { Snapshot, SnapshotFormat } from "../../protocol/pty.ts";
 import { destroyGraceMs, echoMs, inputPendingMaxBytes, terminalRingBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import { noteGarbage } from "../process/garbage.ts";
@@ -10,7 +10,7 @@ import type { PtyDriver, PtyExit, PtyProcess, PtySpec, TerminalSize } from "./dr
 import { OutputRing } from "./output-ring.ts";
 import { type Look, Screen } from "./screen.ts";
 import { requireSize, SizePolicy, type Typist } from "./size-policy.ts";
-import { finalView, type ScreenView, viewOf } from "./snapshot.ts";
+import { finalView, type ScreenView, shown, viewOf } from "./snapshot.ts";
 import { somebodyTyped, Turns } from "./turns.ts";
 
 /** ^S */
@@ -150,11 +150,9 @@ export class Terminal {
     return this.#final?.lines(0).join("\n");
   }
 
-  snapshot(format: "text" | "ansi", scrollback: number): Snapshot {
+  snapshot(format: SnapshotFormat, scrollback: number): Snapshot {
     const view = this.#final ?? viewOf(this.#screen.read());
-    const { cursor, title, isAlternate } = view;
-    const shown = format === "ansi" ? { data: view.redraw(scrollback) } : { lines: view.lines(scrollback) };
-    return { ...shown, cursor, ...this.#size, title, alternate_screen: isAlternate, offset: this.boundary };
+    return { ...shown(view, format, scrollback), ...this.#size, offset: this.boundary };
   }
 
   /** Where the output goes on behind a redraw. */

@@ -5,7 +5,7 @@ import type { SessionInfo, SessionSummary } from "../../protocol/session.ts";
 import { newId } from "../../util/ids.ts";
 import { Command, type CommandOutcome } from "../exec/command.ts";
 import { CommandOutput } from "../exec/command-output.ts";
-import type { CommandRecord, CommandStore } from "../exec/command-store.ts";
+import { type CommandRecord, type CommandStore, shownText } from "../exec/command-store.ts";
 import type { Executor, Launched } from "../exec/executor.ts";
 import { gather } from "../exec/gather.ts";
 import { effectiveTimeoutS } from "../exec/timeout-rule.ts";
@@ -156,7 +156,7 @@ export class Session {
   }
 
   #start(params: CommandParams, kind: CommandRecord["kind"]): Started {
-    const { executor, custody, log, timeoutS, commands } = this.spec;
+    const { name, executor, custody, log, timeoutS, commands } = this.spec;
     const id = params.command_id ?? newId("x", (taken) => commands.has(taken));
     const launched = executor.launch({
       commandId: id,
@@ -179,7 +179,8 @@ export class Session {
     const ended = command.ended.then((outcome) => this.#finish(command, launched, outcome));
     this.#phase = advance(this.#phase, { state: "running", command, ended });
     this.#lastActivity = new Date();
-    commands.add({ command, sessionId: this.id, kind, endedAt: undefined });
+    const text = shownText(params.command);
+    commands.add({ command, text, sessionId: this.id, sessionName: name, kind, endedAt: undefined });
     log.debug("command started", { session: this.id, command: id });
     launched.begin();
     return { command, ended };

@@ -49,7 +49,7 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
       return { cancelled: true, signal: name ?? "SIGTERM" };
     },
 
-    "exec.list": () => ({ streams: registry.commands.list().map(summarise) }),
+    "exec.list": ({ state }) => ({ streams: registry.commands.list(state).map(summarise) }),
   };
 }
 
@@ -90,12 +90,15 @@ function signalNamed(given: string | undefined): NodeJS.Signals | undefined {
   return name === "SIGTERM" ? undefined : (name as NodeJS.Signals);
 }
 
-function summarise({ command, sessionId, kind, endedAt }: CommandRecord) {
+function summarise({ command, text, sessionId, sessionName, kind, endedAt }: CommandRecord) {
   const { outcome, output } = command;
   return {
     stream_id: command.id,
     session_id: sessionId,
+    session_name: sessionName,
     kind,
+    command: text,
+    pid: command.pid,
     state: endedAt ? ("ended" as const) : ("running" as const),
     started_at: command.startedAt.toISOString(),
     ended_at: endedAt?.toISOString() ?? null,

@@ -10,7 +10,7 @@ export type SubscriptionHandlers = Pick<Handlers, "pty.subscribe" | "pty.unsubsc
 
 export function subscriptionHandlers({ registry: { terminals } }: HandlerContext): SubscriptionHandlers {
   return {
-    "pty.subscribe": ({ session_id, from, replay, scrollback = 0, window_bytes }, client) =>
+    "pty.subscribe": ({ session_id, from, replay, scrollback = 0, window_bytes, passive = false }, client) =>
       terminals.use(session_id, (terminal) => {
         const { ring, size, exit } = terminal;
         refuseBeyondEnd(from, ring.end);
@@ -20,6 +20,7 @@ export function subscriptionHandlers({ registry: { terminals } }: HandlerContext
           from: start,
           scrollback,
           windowBytes: window_bytes,
+          isPassive: passive,
         });
         return {
           session_id,
@@ -47,7 +48,7 @@ export function subscriptionHandlers({ registry: { terminals } }: HandlerContext
 export function subscribe(
   terminal: Terminal,
   { lane, subscriptions, afterReply }: Client,
-  how: Pick<SubscriptionSpec, "dialect" | "from" | "scrollback" | "windowBytes">,
+  how: Pick<SubscriptionSpec, "dialect" | "from" | "scrollback" | "windowBytes" | "isPassive">,
 ): void {
   subscriptions.get(terminal.id)?.end();
   const subscription = new TerminalSubscription({

@@ -48,7 +48,10 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
       return { session_id, state: "terminated", exit_code: exitCode, signal };
     },
 
-    "pty.list": () => ({ sessions: terminals.list().map(terminalSummary) }),
+    "pty.list": ({ state }) => {
+      const listed = state === "running" ? terminals.live : terminals.list();
+      return { sessions: listed.filter(({ exit }) => state !== "exited" || exit).map(terminalSummary) };
+    },
 
     "pty.snapshot": ({ session_id, format = "text", scrollback = 0 }) =>
       terminals.get(session_id).snapshot(format, scrollback),

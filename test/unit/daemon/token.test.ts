@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { OptionError } from "../../../src/daemon/option-error.ts";
-import { obtainToken, tokenCheck, tokenPath } from "../../../src/daemon/token.ts";
+import { obtainToken, tokenCheck } from "../../../src/daemon/token.ts";
+import { tokenPath } from "../../../src/util/token-file.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 
 test("the file lies beside the socket, whatever that is called", () => {

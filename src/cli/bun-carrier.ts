@@ -1,0 +1,55 @@
+// The daemon's socket by Bun's own way, which is loaded 8 ms sooner than node:net: that is a sixth of what a short
+// command takes from start to end.
+import { type Carrier, type CarrierEvents, NoDaemonError } from "../client/carriers/carrier.ts";
+import { lineReader } from "../client/carriers/lines.ts";
+
+export interface BunCarrier extends Carrier {
+  /** Takes nothing until `resume`. */
+  pause(): void;
+  resume(): void;
+}
+
+export async function bunCarrier(path: string, { message, closed }: CarrierEvents): Promise<BunCarrier> {
+  let unsent: Uint8Array[] = [];
+  let failure = new Error("the daemon closed the connection");
+  const flush = (socket: Bun.Socket) => {
+    for (let frame = unsent[0]; frame !== undefined; frame = unsent[0]) {
+      const written = Math.max(0, socket.write(frame));
+      if (written < frame.length) {
+        unsent[0] = frame.subarray(written);
+        return;
+      }
+      unsent.shift();
+    }
+  };
+  const read = lineReader(message);
+  const socket = await Bun.connect({
+    unix: path,
+    socket: {
+      data: (_, chunk) => read(chunk),
+      drain: flush,
+      close: () => closed(failure),
+      error: (_, error) => {
+        failure = error;
+      },
+    },
+  }).catch((error: NodeJS.ErrnoException) => Promise.reject(connectFailure(path, error)));
+  return {
+    send(frame) {
+      unsent.push(Buffer.from(`${frame}\n`));
+      flush(socket);
+    },
+    close() {
+      unsent = [];
+      socket.end();
+    },
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
+  };
+}
+
+function connectFailure(path: string, error: NodeJS.ErrnoException): Error {
+  const isNobody = error.code === "ENOENT" || error.code === "ECONNREFUSED";
+  if (isNobody) return new NoDaemonError(`no daemon is listening on ${path}`, { cause: error });
+  return new Error(`cannot connect to ${path}: ${error.message}`, { cause: error });
+}

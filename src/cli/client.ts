@@ -1,0 +1,94 @@
+// The verbs' connection to a daemon: frames as they are, and a pause for those who cannot write them as fast.
+import { newCommandId } from "../client/command-stream.ts";
+import { type Frame, Link } from "../client/link.ts";
+import type { MethodName, Params, Result } from "../protocol/methods.ts";
+import { type BunCarrier, bunCarrier } from "./bun-carrier.ts";
+
+/** A frame of a stream: output, a gap, or its end. */
+export interface StreamFrame extends Frame {
+  stream_id: string;
+  data?: string;
+}
+
+/** A frame of a terminal that was subscribed to. */
+export type TerminalFrame = { session_id: string } & (
+  | { type: "output"; data: string; offset: number; redraw?: true }
+  | { type: "resize"; cols: number; rows: number }
+  | { type: "gap"; from: number; to: number }
+  | { type: "exit"; exit_code: number; signal: string | null; offset: number }
+);
+
+export class DaemonClient implements Disposable {
+  #link!: Link;
+  #carrier!: BunCarrier;
+  /** The connection is gone. */
+  onClose: ((error: Error) => void) | undefined;
+
+  private constructor() {}
+
+  /** Rejects with a NoDaemonError where nobody listens. */
+  static async connect(socketPath: string): Promise<DaemonClient> {
+    const client = new DaemonClient();
+    client.#link = await Link.open(
+      async (events) => {
+        client.#carrier = await bunCarrier(socketPath, events);
+        return client.#carrier;
+      },
+      (error) => client.onClose?.(error),
+    );
+    return client;
+  }
+
+  /** Rejects with a TrlError where the daemon answers with an error. */
+  call<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
+    return this.#link.request(method, params) as Promise<Result<M>>;
+  }
+
+  /** Starts a stream; each of its frames goes to `onFrame`. */
+  async stream(params: Params<"exec.stream">, onFrame: (frame: StreamFrame) => void): Promise<string> {
+    const id = newCommandId();
+    return (await this.#follow(id, "exec.stream", { ...params, command_id: id }, onFrame)).stream_id;
+  }
+
+  /** Follows a command that was started elsewhere. */
+  attach(
+    params: Params<"exec.attach">,
+    onFrame: (frame: StreamFrame) => void,
+  ): Promise<Result<"exec.attach">> {
+    return this.#follow(params.stream_id, "exec.attach", params, onFrame);
+  }
+
+  /** Watches a terminal; its frames go to `onFrame` until its exit, which is the last. */
+  async subscribe(params: Params<"pty.subscribe">, onFrame: (frame: TerminalFrame) => void): Promise<void> {
+    await this.#follow(params.session_id, "pty.subscribe", params, onFrame);
+  }
+
+  /** Takes nothing from the daemon until `resume`: what comes must be put somewhere. */
+  pause(): void {
+    this.#carrier.pause();
+  }
+
+  resume(): void {
+    this.#carrier.resume();
+  }
+
+  [Symbol.dispose](): void {
+    void this.#link.close();
+  }
+
+  /** The first frames may come in one piece with the reply. */
+  async #follow<M extends MethodName, F>(
+    id: string,
+    method: M,
+    params: Params<M>,
+    onFrame: (frame: F) => void,
+  ): Promise<Result<M>> {
+    this.#link.listen(id, (frame) => onFrame(frame as F));
+    try {
+      return await this.call(method, params);
+    } catch (error) {
+      this.#link.unlisten(id);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// The daemon where the verbs look for it: is one there, is it ours, can others get at it?
+import { lstatSync, type Stats, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { readTokenFile, tokenPath, tokenVariable } from "../../util/token-file.ts";
+import { version } from "../../util/version.ts";
+import { tryConnect } from "../connection.ts";
+import { quoteWord } from "../shell-words.ts";
+import { type Check, type Finding, note, ok, problem } from "./check.ts";
+
+const group = "daemon";
+const elsewhere = "choose another place with --socket-path or $TRL_SOCKET_PATH";
+
+export const daemonChecks = (socketPath: string): Check[] => [
+  { id: "socket", group, run: () => checkSocket(socketPath) },
+  { id: "socket-directory", group, run: () => checkDirectory(dirname(socketPath)) },
+  { id: "token", group, run: () => checkToken(tokenPath(socketPath)) },
+];
+
+async function checkSocket(path: string): Promise<Finding> {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (!stat) {
+    const remedy = "trl serve starts one, trl service install starts it at each login";
+    return note(`no daemon is listening on ${path}`, { remedy });
+  }
+  if (!stat.isSocket())
+    return problem(`${path} is there and is no socket`, { remedy: `remove it, or ${elsewhere}` });
+  if (!isOurs(stat))
+    return problem(`${path} belongs to another user (uid ${stat.uid})`, { remedy: elsewhere });
+  using client = await tryConnect(path);
+  if (!client) {
+    const detail = "it is left over from a daemon that was killed";
+    return note(`nobody is listening on ${path}`, { detail, remedy: "the next trl serve removes it" });
+  }
+  if ((stat.mode & 0o077) !== 0) {
+    const detail = `its mode is ${modeText(stat)}: whoever connects can run commands as you`;
+    return problem(`others may connect to ${path}`, { detail, remedy: `chmod 600 ${quoteWord(path)}` });
+  }
+  const { pid } = await client.call("system.stats", {});
+  const daemon = await client.call("system.ping", {});
+  const summary = `trl ${daemon.version} is listening on ${path}, pid ${pid}`;
+  if (daemon.version === version) return ok(summary);
+  const remedy = `when its sessions are not needed any more: kill ${pid}, then start it again`;
+  return note(summary, { detail: `this program is trl ${version}`, remedy });
+}
+
+/** Who may write there may put a socket of their own in our socket's place. */
+function checkDirectory(path: string): Finding {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat)
+    return note(`${path} does not exist`, { remedy: `mkdir -p ${quoteWord(path)}, or use --socket-dir` });
+  if (!stat.isDirectory()) return problem(`${path} is no directory`, { remedy: elsewhere });
+  const isSticky = (stat.mode & 0o1000) !== 0;
+  const isOpen = (stat.mode & 0o022) !== 0 && !isSticky;
+  if (!isOpen) return ok(`${path} is safe for a socket`);
+  const detail = `its mode is ${modeText(stat)}: others can put a socket of their own in place of yours`;
+  return problem(`others may change what is in ${path}`, { detail, remedy: elsewhere });
+}
+
+function checkToken(path: string): Finding {
+  if (process.env[tokenVariable]) return ok(`the token is that of $${tokenVariable}`);
+  const renew = `remove it and start the daemon again, which makes a new one: rm ${quoteWord(path)}`;
+  switch (readTokenFile(path).state) {
+    case "good":
+      return ok(`the token in ${path} is yours alone`);
+    case "missing":
+      return ok("there is no token yet; a daemon makes it when it starts");
+    case "not-ours":
+      return problem(`the token's file ${path} belongs to another user`, { remedy: elsewhere });
+    case "not-private":
+      return problem(`others may have read or changed the token in ${path}`, { remedy: renew });
+    default:
+      return problem(`${path} holds no token`, { remedy: renew });
+  }
+}
+
+const isOurs = ({ uid }: Stats) => uid === process.getuid?.();
+const modeText = ({ mode }: Stats) => (mode & 0o7777).toString(8).padStart(3, "0");

@@ -1,0 +1,81 @@
+// Places for the files of shells, sockets and libraries: is there room, and may programs be run there?
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Check, type Finding, note, ok, problem } from "./check.ts";
+
+const group = "directories";
+/** The private daemon of `trl run` has its socket there; the kernel's limit on its path is 107, 103 on macOS. */
+const socketRoomBytes = 103 - "/trl-run-123456/trl.sock".length;
+
+export function directoryChecks(): Check[] {
+  const runtime = process.env["XDG_RUNTIME_DIR"];
+  const inMemory = process.platform === "linux" ? ["/dev/shm"] : [];
+  return [
+    { id: "runtime-directory", group, run: () => checkRuntime(runtime, inMemory) },
+    ...inMemory.map((path) => ({ id: "shared-memory", group, run: () => checkShared(path) })),
+    { id: "temporary-directory", group, run: () => checkTemporary(tmpdir()) },
+  ];
+}
+
+function checkRuntime(path: string | undefined, others: string[]): Finding {
+  const instead = `${[...others, tmpdir()].join(" or ")} is used instead`;
+  if (!path) return ok(`$XDG_RUNTIME_DIR is not set; ${instead}`);
+  const trouble = tryPlace(path).whyNot;
+  if (!trouble)
+    return ok(`$XDG_RUNTIME_DIR is ${path}`, { detail: "the files of shells are there, in memory" });
+  const remedy = "it is often that of another user, after su: unset XDG_RUNTIME_DIR, or log in as this user";
+  return note(`$XDG_RUNTIME_DIR, ${path}, cannot be written: ${trouble}`, { detail: instead, remedy });
+}
+
+function checkShared(path: string): Finding {
+  const trouble = tryPlace(path).whyNot;
+  if (!trouble) return ok(`${path} can be written`);
+  const detail = `the files of shells are in ${tmpdir()} then, which may be a disk and slower`;
+  return note(`${path} cannot be written: ${trouble}`, {
+    detail,
+    remedy: "in a container: give it a --shm-size",
+  });
+}
+
+function checkTemporary(path: string): Finding {
+  const { whyNot, runsPrograms } = tryPlace(path);
+  if (whyNot) {
+    const remedy = "set $TMPDIR to a directory of yours";
+    return problem(`${path} cannot be written: ${whyNot}`, { detail: "trl run and trl new need it", remedy });
+  }
+  if (Buffer.byteLength(path) > socketRoomBytes) {
+    const remedy = "set $TMPDIR to a shorter one";
+    return problem(`${path} is too long a path for a socket in it`, { remedy });
+  }
+  if (runsPrograms) return ok(`${path} can be written, and programs may be run there`);
+  const detail = "the terminal driver bun-pty cannot be loaded from there; native does without";
+  return note(`${path} is mounted noexec`, {
+    detail,
+    remedy: "set $TMPDIR to another directory if you need bun-pty",
+  });
+}
+
+/** By doing it: a mode says little about quotas, read-only mounts and full disks. */
+function tryPlace(base: string): { whyNot?: string; runsPrograms: boolean } {
+  let dir: string | undefined;
+  try {
+    dir = mkdtempSync(join(base, "trl-doctor-"));
+    const script = join(dir, "run");
+    writeFileSync(script, "#!/bin/sh\nexit 0\n");
+    chmodSync(script, 0o700);
+    return { runsPrograms: runs(script) };
+  } catch (error) {
+    return { whyNot: (error as NodeJS.ErrnoException).code ?? String(error), runsPrograms: false };
+  } finally {
+    if (dir) rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+function runs(script: string): boolean {
+  try {
+    return Bun.spawnSync([script], { stdio: ["ignore", "ignore", "ignore"] }).exitCode === 0;
+  } catch {
+    return false;
+  }
+}

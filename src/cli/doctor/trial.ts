@@ -1,0 +1,91 @@
+// Shells and terminal drivers, by using them: a daemon for the moment does with each what it is there for.
+
+import { driverNames } from "../../protocol/pty.ts";
+import type { DaemonClient } from "../client.ts";
+import { startPrivateDaemon } from "../private-daemon.ts";
+import { type Check, type CheckReport, type Finding, note, ok, problem, runChecks } from "./check.ts";
+
+/** A whole shell and a whole terminal each: more than a look. */
+const limitMs = 5000;
+const shells = ["bash", "zsh", "sh", "dash", "fish"] as const;
+
+export async function tryDaemon(): Promise<CheckReport[]> {
+  try {
+    await using daemon = await startPrivateDaemon();
+    return await runChecks(checksWith(daemon.client));
+  } catch (error) {
+    const run = () => problem((error as Error).message, { remedy: "see why with: trl serve --verbose" });
+    return await runChecks([{ id: "start", group: "daemon", run }]);
+  }
+}
+
+const checksWith = (client: DaemonClient): Check[] => [
+  ...shells.map((name) => ({
+    id: `shell-${name}`,
+    group: "shells",
+    limitMs,
+    run: () => checkShell(client, name),
+  })),
+  ...driverNames.map((name) => ({
+    id: `driver-${name}`,
+    group: "terminals",
+    limitMs,
+    run: () => checkDriver(client, name),
+  })),
+];
+
+async function checkShell(client: DaemonClient, name: (typeof shells)[number]): Promise<Finding> {
+  const path = Bun.which(name);
+  if (!path) return missing[name];
+  const trouble = (what: string) =>
+    problem(`${path} does not work: ${what}`, { remedy: `try it yourself: ${path}` });
+  try {
+    const { session_id, stateful } = await client.call("session.create", { shell: path });
+    const run = (command: string) =>
+      client.call("exec.run", { session_id, command, timeout_s: limitMs / 1000 });
+    if (stateful) await run("trl_doctor=works");
+    const { stdout } = await run(stateful ? 'echo "$trl_doctor"' : "echo works");
+    if (stdout !== "works\n") return trouble(`it said ${JSON.stringify(stdout)}`);
+    if (stateful) return ok(`${path} keeps its state from command to command`);
+    return note(`${path} runs commands, but keeps no state from one to the next`, {
+      remedy: "for cd, variables and functions that stay: a session with bash, zsh or sh",
+    });
+  } catch (error) {
+    return trouble((error as Error).message);
+  }
+}
+
+const missing: Record<(typeof shells)[number], Finding> = {
+  bash: note("bash is not installed: the default shell is /bin/sh", { remedy: "install bash" }),
+  sh: problem("there is no sh on the PATH", { remedy: "set PATH so that /bin is in it" }),
+  zsh: ok("zsh is not installed"),
+  dash: ok("dash is not installed"),
+  fish: ok("fish is not installed"),
+};
+
+const word = "trl-doctor";
+
+async function checkDriver(client: DaemonClient, driver: (typeof driverNames)[number]): Promise<Finding> {
+  try {
+    const { session_id } = await client.call("pty.create", { driver, command: "cat", args: [] });
+    await client.call("pty.write", { session_id, data: `${word}\r` });
+    const until = { text: word };
+    const { matched } = await client.call("pty.wait", { session_id, until, timeout_s: limitMs / 1000 });
+    await client.call("pty.close", { session_id });
+    return matched === "text"
+      ? ok(`${driver}: a terminal was made and echoes`)
+      : broken(driver, "no echo came");
+  } catch (error) {
+    return broken(driver, (error as Error).message);
+  }
+}
+
+/** Only the first one is used unless another is asked for. */
+function broken(driver: (typeof driverNames)[number], why: string): Finding {
+  if (driver === driverNames[0]) {
+    const remedy = "is /dev/ptmx there, and /dev/pts mounted? In a container it may be missing";
+    return problem(`${driver}: no terminal could be made: ${why}`, { remedy });
+  }
+  const remedy = "nothing is to be done unless you ask for it with --pty-driver";
+  return note(`${driver}: no terminal could be made: ${why}`, { remedy });
+}

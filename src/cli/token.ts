@@ -1,0 +1,54 @@
+import { type ArgsDef, defineCommand } from "citty";
+import { errorCodes } from "../protocol/errors.ts";
+import { readTokenFile, type TokenFile, tokenPath, tokenVariable } from "../util/token-file.ts";
+import { checkFlags } from "./check-flags.ts";
+import { socketArgs, socketPathFrom } from "./connection.ts";
+import { CliError, usageExitCode } from "./errors.ts";
+import { jsonArgs, print, printJson } from "./print.ts";
+
+const args = {
+  ...socketArgs,
+  path: { type: "boolean", description: "Print where its file is, whether it is there or not" },
+  ...jsonArgs,
+} as const satisfies ArgsDef;
+
+export default defineCommand({
+  meta: { name: "token", description: "Print the token that HTTP, WebSocket and frontends ask for" },
+  args,
+  async run({ args: given, rawArgs }) {
+    checkFlags(rawArgs, args);
+    if (given._.length > 0) throw new CliError(`"${given._[0]}" is one word too many`, usageExitCode);
+    const path = tokenPath(socketPathFrom(given));
+    if (given.path) return given.json ? printJson({ path }) : print(`${path}\n`);
+    const fromEnvironment = process.env[tokenVariable];
+    const token = fromEnvironment || tokenIn(path);
+    const source = fromEnvironment ? "environment" : "file";
+    return given.json ? printJson({ token, source, path }) : print(`${token}\n`);
+  },
+});
+
+/** The daemon's business is to make it; here it is only read. */
+function tokenIn(path: string): string {
+  const file = readTokenFile(path);
+  if (file.state === "good") return file.token;
+  throw new CliError(refusals[file.state](path), errorCodes.AUTH_FAILED.exit, hints[file.state]);
+}
+
+type Bad = Exclude<TokenFile["state"], "good">;
+
+const refusals: Record<Bad, (path: string) => string> = {
+  missing: (path) => `there is no token: neither $${tokenVariable} nor ${path}`,
+  "not-a-file": (path) => `${path} is no plain file, so that the daemon does not use it`,
+  "not-ours": (path) => `${path} belongs to another user`,
+  "not-private": (path) => `others may read or change ${path}, so that it is no secret`,
+  malformed: (path) => `${path} holds no token of trl`,
+};
+
+const makesNew = "a daemon that starts makes a new one: trl serve";
+const hints: Record<Bad, string> = {
+  missing: `a daemon makes the file when it starts: trl serve; one that has $${tokenVariable} uses that alone`,
+  "not-a-file": makesNew,
+  "not-ours": "each user has a daemon and a token of their own: see --socket-path",
+  "not-private": makesNew,
+  malformed: makesNew,
+};

@@ -1,0 +1,142 @@
+// A Markdown page as its reader meets it: a daemon that runs, and the examples typed from top to bottom.
+import { symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { startDaemon, type TestDaemon } from "./daemon.ts";
+import type { Step } from "./markdown.ts";
+import { PageShell } from "./page-shell.ts";
+import { binary } from "./program.ts";
+import { Transcript } from "./transcript.ts";
+import { User } from "./user.ts";
+import { until } from "./wait.ts";
+
+/** What the page says, and what was printed, both without what may differ. */
+export interface Comparison {
+  told: string;
+  seen: string;
+}
+
+/** What a reader does at a command that takes over his terminal. */
+export type Hands = (user: User) => Promise<void>;
+
+const root = join(import.meta.dir, "../..");
+const pythonClient = join(root, "examples/python");
+// Python itself, not a shim that would be seen in a list of processes.
+const python = Bun.spawnSync([
+  "python3",
+  "-c",
+  "import sys; print(sys.executable, end='')",
+]).stdout.toString();
+const path = [dirname(binary), dirname(python), process.env["PATH"]].join(":");
+
+export class Page implements AsyncDisposable {
+  readonly #transcript = new Transcript();
+  readonly #ports = new Map<string, string>();
+  readonly #daemon: TestDaemon;
+  readonly #shell: PageShell;
+  readonly #env: Record<string, string>;
+  #user: User | undefined;
+
+  static async open(): Promise<Page> {
+    const page = new Page(await startDaemon({ env: { PATH: path } }));
+    await Bun.write(join(page.#daemon.dir, ".curlrc"), "silent\n"); // no meter, as at a terminal
+    symlinkSync(join(root, "examples"), join(page.#daemon.dir, "examples"));
+    return page;
+  }
+
+  private constructor(daemon: TestDaemon) {
+    this.#daemon = daemon;
+    this.#env = {
+      PATH: path,
+      HOME: daemon.dir,
+      LANG: "C.UTF-8",
+      PYTHONPATH: pythonClient,
+      PYTHONDONTWRITEBYTECODE: "1",
+      TRL_SOCKET_PATH: daemon.socketPath,
+      TRL_ALLOW_ROOT: "1", // the warning is not part of any page
+    };
+    this.#shell = new PageShell({ dir: daemon.dir, env: this.#env });
+  }
+
+  /** A command and what came of it. `^C` at the end of the output is the reader's. */
+  async type({ command, output }: Step): Promise<Comparison> {
+    const here = this.#transcript.translate(this.#toHere(command));
+    const [, beforeInterrupt] = /^(.*)^\^C\n$/ms.exec(output) ?? [];
+    const printed =
+      beforeInterrupt === undefined
+        ? await this.#shell.run(here)
+        : await this.#shell.runUntil(here, (text) => countLines(text) >= countLines(beforeInterrupt));
+    await this.#untilTerminalsSpeak();
+    return this.#transcript.compare(beforeInterrupt ?? output, this.#fromHere(printed));
+  }
+
+  /** A command at a real terminal, and what its user does there. That he sees what is told is the comparison. */
+  async typeAtTerminal({ command, output }: Step, hands: Hands): Promise<Comparison> {
+    this.#user ??= await this.#sitDown();
+    this.#user.enter(this.#toHere(command));
+    await hands(this.#user);
+    await this.#user.sees(output.trim());
+    return { told: output, seen: output };
+  }
+
+  async runPython(code: string, output: string): Promise<Comparison> {
+    const child = Bun.spawn(["python3", "-c", this.#toHere(code)], {
+      cwd: this.#daemon.dir,
+      env: this.#env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const [stdout, stderr, exitCode] = await Promise.all([
+      child.stdout.text(),
+      child.stderr.text(),
+      child.exited,
+    ]);
+    if (exitCode !== 0) throw new Error(`python3 ended with ${exitCode}:\n${stdout}${stderr}`);
+    return this.#transcript.compare(output, this.#fromHere(stdout));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#user?.[Symbol.dispose]();
+    await this.#shell[Symbol.asyncDispose]();
+    await this.#daemon[Symbol.asyncDispose]();
+  }
+
+  /** Files of the page are the test's own, and so are its ports. */
+  #toHere(text: string): string {
+    const moved = text.replace(/\/tmp\/(?=[\w.])/g, `${this.#daemon.dir}/`);
+    return moved.replace(/(?<=127\.0\.0\.1:|http\.server )\d+/g, (port) => {
+      if (!this.#ports.has(port)) this.#ports.set(port, String(freePort()));
+      return this.#ports.get(port)!;
+    });
+  }
+
+  #fromHere(text: string): string {
+    let result = text.replaceAll(this.#daemon.dir, "/tmp");
+    for (const [told, real] of this.#ports) result = result.replace(new RegExp(`\\b${real}\\b`, "g"), told);
+    return result;
+  }
+
+  async #sitDown(): Promise<User> {
+    const user = new User({ ...this.#daemon, cols: 80, rows: 24 });
+    await user.sees("out$");
+    user.enter("export -n PS1; PS1='outer> '; clear"); // to tell its prompt from those of shells within
+    await user.sees(/^outer>$/m);
+    return user;
+  }
+
+  /** A reader is slower than a script: a program on a terminal has begun before he types on. A silent one is let be. */
+  async #untilTerminalsSpeak(): Promise<void> {
+    using wire = await this.#daemon.connect();
+    const areUp = async () => {
+      const { sessions } = await wire.call("pty.list", {});
+      return sessions.every(({ state, offset }) => state === "exited" || offset > 0);
+    };
+    await until("all terminals to print something", areUp, 3000).catch(() => {});
+  }
+}
+
+const countLines = (text: string) => text.split("\n").length;
+
+function freePort(): number {
+  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  server.stop(true);
+  return server.port;
+}
