@@ -13,10 +13,12 @@ import {
 } from "../support/browser.ts";
 import { cuttableProxy } from "../support/cuttable-proxy.ts";
 import { startHttp } from "../support/http.ts";
+import { fencesOf } from "../support/markdown.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { until } from "../support/wait.ts";
 
-const server = join(import.meta.dir, "../../examples/browser/server.ts");
+const root = join(import.meta.dir, "../..");
+const server = join(root, "examples/browser/server.ts");
 const token = "the-token-that-no-page-sees";
 
 let browser: Browser;
@@ -255,3 +257,32 @@ test("without a daemon the page says so", async () => {
   await page.keyboard.press("Enter");
   await reads(page, "#state", "connected");
 });
+
+test("the script in the guide for frontends is all that a page needs", async () => {
+  await using example = await startExample();
+  const page = await example.context.newPage();
+  const script = await guideScript();
+  await page.route(/\.js$/, (route) => route.fulfill({ body: script, contentType: "text/javascript" }));
+  await page.goto(example.address);
+  await sees(page, prompt);
+  await run(page, "echo $((6 * 7)); exit 3");
+  const screen = await sees(page, "[ended with exit code 3]");
+  expect(screen).toMatch(/^42$/m);
+});
+
+async function guideScript(): Promise<string> {
+  const guide = fencesOf(await Bun.file(join(root, "docs/frontends.md")).text());
+  const contents = guide.find(({ text }) => text.startsWith("import { FitAddon }"))!.text;
+  const { outputs } = await Bun.build({
+    entrypoints: [join(root, "examples/browser/main.ts")],
+    target: "browser",
+    plugins: [
+      {
+        name: "the guide's instead",
+        setup: (build) =>
+          void build.onLoad({ filter: /examples\/browser\/main\.ts$/ }, () => ({ contents, loader: "ts" })),
+      },
+    ],
+  });
+  return await outputs[0]!.text();
+}
