@@ -1,5 +1,6 @@
 // The file of the socket: is somebody there, is it left over, may it be removed?
 import { lstatSync, mkdirSync, unlinkSync } from "node:fs";
+import { dirname } from "node:path";
 
 /** The kernel's limit on a socket's path, less the final NUL. */
 const pathMaxBytes = process.platform === "linux" ? 107 : 103;
@@ -18,8 +19,13 @@ export function removeStale(path: string): void {
   unlinkSync(path);
 }
 
+/** Its first name, `.PID`, lies beside it and must fit, too. */
 export function isPathTooLong(path: string): boolean {
-  return Buffer.byteLength(path) > pathMaxBytes;
+  const longest = Math.max(
+    Buffer.byteLength(path),
+    Buffer.byteLength(dirname(path)) + `/.${process.pid}`.length,
+  );
+  return longest > pathMaxBytes;
 }
 
 export function makeSocketDir(dir: string): void {

@@ -1,5 +1,6 @@
 // The Unix socket transport.
-import { statSync } from "node:fs";
+import { renameSync, rmSync, statSync, unlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { Connection } from "./connection.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher } from "./dispatch.ts";
@@ -23,8 +24,11 @@ export function serveUnix(options: UnixServerOptions): Door {
   // From its first moment the socket is its owner's alone.
   const umask = process.umask(0o177);
   try {
+    // Between its making and the first listening anybody who saw it would be refused: it gets its name afterwards.
+    const unborn = join(dirname(path), `.${process.pid}`);
+    rmSync(unborn, { force: true }); // of one who was killed in that moment
     const listener = Bun.listen<{ connection: Connection } | undefined>({
-      unix: path,
+      unix: unborn,
       allowHalfOpen: true,
       socket: {
         open(socket) {
@@ -45,11 +49,12 @@ export function serveUnix(options: UnixServerOptions): Door {
         error() {}, // followed by `close`
       },
     });
+    renameSync(unborn, path);
     const { ino } = statSync(path);
-    // Bun removes the file by its name; if that is another's by now, the end of the process must do.
-    const isOurs = () => statSync(path, { throwIfNoEntry: false })?.ino === ino;
     const stop = (closesConnections: boolean) => {
-      if (isOurs()) listener.stop(closesConnections);
+      listener.stop(closesConnections);
+      // By that name there may be another's by now.
+      if (statSync(path, { throwIfNoEntry: false })?.ino === ino) unlinkSync(path);
     };
     return {
       stopAccepting: () => stop(false),
