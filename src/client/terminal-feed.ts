@@ -45,7 +45,11 @@ export class TerminalFeed implements Follower {
   size: { cols: number; rows: number } | undefined;
   readonly #watchers = new Set<TerminalWatcher>();
   #link: Link | undefined;
-  #first: WatchOptions = {};
+  /** Where all had left: what was under way then comes no more after this. */
+  #left: Promise<unknown> | undefined;
+  #resumes = 0;
+  /** What was asked for and has not been had yet. */
+  #wanted: WatchOptions | undefined;
   /** The next live byte; undefined before anything came. */
   #offset: number | undefined;
   #taken = 0;
@@ -54,7 +58,8 @@ export class TerminalFeed implements Follower {
   constructor(
     readonly host: Host,
     readonly id: string,
-    readonly registry: Map<string, TerminalFeed>,
+    /** Nobody watches, and nothing is under way. */
+    readonly onIdle: () => void,
   ) {}
 
   /** Gives a function that ends it. */
@@ -64,20 +69,25 @@ export class TerminalFeed implements Follower {
       throw new TypeError("from: this client watches the terminal already");
     this.#watchers.add(watcher);
     if (isFirst) {
-      this.registry.set(this.id, this);
-      this.#first = options;
+      this.#wanted = options;
       this.#offset = undefined;
       void this.host.follow(this);
-    } else if (options.replay !== "none" && this.#link) void this.#redraw(this.#link, options);
+    } else if (options.replay !== "none") {
+      this.#wanted = options; // all get it, and all can deal with it
+      if (this.#link) void this.#redraw(this.#link, options);
+    }
     return () => this.#unwatch(watcher);
   }
 
   async resume(link: Link): Promise<void> {
+    const resume = ++this.#resumes;
+    if (this.#left) await this.#left;
+    if (this.#watchers.size === 0 || resume !== this.#resumes) return; // left meanwhile
     this.#link = link;
-    link.listen(this.id, (frame) => this.#receive(frame));
+    link.listen(this.id, this.#receive);
     if (this.size) void link.request("pty.resize", { session_id: this.id, ...this.size }).catch(() => {});
-    if (this.#offset === undefined) return this.#subscribe(link, this.#first);
-    await this.#subscribe(link, { from: this.#offset }).catch((error: unknown) => {
+    if (this.#wanted) return this.#subscribe(link, this.#wanted);
+    await this.#subscribe(link, { from: this.#offset! }).catch((error: unknown) => {
       // Another terminal has its name by now, and has not printed as much.
       if (!isTrlError(error, "INVALID_PARAMS")) throw error;
       return this.#subscribe(link, {});
@@ -86,10 +96,12 @@ export class TerminalFeed implements Follower {
 
   fail(error: Error): void {
     this.#leave();
-    for (const watcher of this.#clear()) watcher.error?.(error);
+    this.onIdle();
+    for (const watcher of this.#clear()) told(() => watcher.error?.(error));
   }
 
-  async #subscribe(link: Link, { from, replay, scrollback }: WatchOptions): Promise<void> {
+  async #subscribe(link: Link, options: WatchOptions): Promise<void> {
+    const { from, replay, scrollback } = options;
     const where = from === undefined ? { replay: replay ?? "screen" } : { from };
     const params = { session_id: this.id, ...where, scrollback: scrollback ?? 0, window_bytes: windowBytes };
     const { offset, cols, rows } = (await link.request("pty.subscribe", params)) as {
@@ -97,11 +109,12 @@ export class TerminalFeed implements Follower {
       cols: number;
       rows: number;
     };
+    if (this.#wanted === options) this.#wanted = undefined;
     if (this.#offset === undefined) this.#startAt(offset); // unless a frame came with the reply, and before it
-    for (const watcher of this.#watchers) watcher.resize?.({ cols, rows });
+    this.#tellSize({ cols, rows });
   }
 
-  /** For one who comes later. All get it, and all can deal with it. */
+  /** For one who comes later. */
   async #redraw(link: Link, options: WatchOptions): Promise<void> {
     try {
       await this.#subscribe(link, options);
@@ -110,16 +123,21 @@ export class TerminalFeed implements Follower {
     }
   }
 
-  #receive(frame: Frame): void {
+  readonly #receive = (frame: Frame): void => {
     if (frame.type === "output") this.#takeOutput(frame);
     else if (frame.type === "resize") {
       const { cols, rows } = frame as unknown as { cols: number; rows: number };
-      for (const watcher of this.#watchers) watcher.resize?.({ cols, rows });
+      this.#tellSize({ cols, rows });
     } else if (frame.type === "exit") {
       const { exit_code, signal } = frame as unknown as { exit_code: number; signal: string | null };
       this.#leave();
-      for (const watcher of this.#clear()) watcher.exit?.({ exitCode: exit_code, signal });
+      this.onIdle();
+      for (const watcher of this.#clear()) told(() => watcher.exit?.({ exitCode: exit_code, signal }));
     }
+  };
+
+  #tellSize(size: { cols: number; rows: number }): void {
+    for (const watcher of this.#watchers) told(() => watcher.resize?.(size));
   }
 
   #takeOutput(frame: Frame): void {
@@ -129,9 +147,8 @@ export class TerminalFeed implements Follower {
     const end = isRedraw ? offset : offset + bytes.length;
     if (isRedraw) this.#startAt(offset);
     this.#offset = end;
-    const pending = [...this.#watchers].map((it) => it.output?.(bytes, { offset, isRedraw }));
-    if (pending.some((it) => it instanceof Promise))
-      void Promise.allSettled(pending).then(() => this.#took(end));
+    const pending = [...this.#watchers].map((it) => told(() => it.output?.(bytes, { offset, isRedraw })));
+    if (pending.some((it) => it !== undefined)) void Promise.all(pending).then(() => this.#took(end));
     else this.#took(end);
   }
 
@@ -150,7 +167,8 @@ export class TerminalFeed implements Follower {
     if (!this.#watchers.delete(watcher) || this.#watchers.size > 0) return;
     const link = this.#link;
     this.#leave();
-    void link?.request("pty.unsubscribe", { session_id: this.id }).catch(() => {});
+    this.#left = link?.request("pty.unsubscribe", { session_id: this.id }).catch(() => {});
+    void Promise.resolve(this.#left).then(() => this.#watchers.size === 0 && this.onIdle());
   }
 
   #clear(): TerminalWatcher[] {
@@ -161,8 +179,25 @@ export class TerminalFeed implements Follower {
 
   #leave(): void {
     this.host.unfollow(this);
-    this.#link?.unlisten(this.id);
+    this.#link?.unlisten(this.id, this.#receive);
     this.#link = undefined;
-    if (this.registry.get(this.id) === this) this.registry.delete(this.id);
   }
 }
+
+/** What the application throws is its own, and must not keep the others from what is theirs. */
+function told(tell: () => unknown): Promise<unknown> | undefined {
+  const report = (error: unknown) =>
+    queueMicrotask(() => {
+      throw error;
+    });
+  try {
+    const result = tell();
+    return isThenable(result) ? Promise.resolve(result).catch(report) : undefined;
+  } catch (error) {
+    report(error);
+    return undefined;
+  }
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as PromiseLike<unknown> | undefined)?.then === "function";
