@@ -19,7 +19,7 @@ const afterAll = ["nothing is thrown where nobody hears it", "the process ends b
 /** Within the package's directory, so that `trl/client` is what its exports say. */
 async function bundle(): Promise<string> {
   const result = await Bun.build({
-    entrypoints: [join(import.meta.dir, "runner.ts")],
+    entrypoints: ["runner.ts", "leaver.ts"].map((file) => join(import.meta.dir, file)),
     outdir: join(root, "dist/test-client"),
     target: "node",
     external: ["trl/client", "trl/protocol"],

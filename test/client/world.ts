@@ -10,6 +10,8 @@ import { CuttableLine } from "./cuttable-line.ts";
 export type Transport = "socket" | "http" | "stdio";
 export const token = "token-of-the-tests";
 export const binary = join(process.cwd(), "dist/trl");
+/** Built beside the cases. */
+export const leaver = join(process.cwd(), "dist/test-client/leaver.js");
 
 export interface Case {
   name: string;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { ConnectionError, carrierTo, connect, type Target } from "trl/client";
-import { binary, type Case, failure, soon, token, until } from "../world.ts";
+import { binary, type Case, failure, leaver, soon, token, until } from "../world.ts";
 
 async function works(target: Target, options = {}): Promise<void> {
   await using trl = await connect(target, options);
@@ -16,6 +17,16 @@ export const connecting: Case[] = [
       await works(`unix:${socket}`);
       await works(`unix://${socket}`);
       await works({ socket });
+    },
+  },
+  {
+    name: "connect: without a target, to the socket that the environment names",
+    on: ["socket"],
+    async run({ shared: { socket } }) {
+      process.env["TRL_SOCKET_PATH"] = socket;
+      await using trl = await connect();
+      delete process.env["TRL_SOCKET_PATH"];
+      await trl.call("system.ping");
     },
   },
   {
@@ -183,6 +194,50 @@ export const connecting: Case[] = [
       await failure("a call", trl.call("system.ping"), "RUNTIME_UNAVAILABLE");
       await failure("started", session.stream("true").started, "RUNTIME_UNAVAILABLE");
       assert.deepEqual(states, ["closed"]);
+    },
+  },
+  {
+    name: "close: nothing keeps the program from ending, whatever was left lying about",
+    async run(world) {
+      const child = spawn(process.execPath, [leaver, JSON.stringify(world.target(world.shared))], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      let said = "";
+      child.stdout.on("data", (chunk: Buffer) => {
+        said += chunk.toString();
+      });
+      const exitCode = await soon("its end", new Promise((resolve) => child.once("close", resolve)), 30_000);
+      assert.equal(exitCode, 0);
+      assert.match(said, /^\d+\n$/);
+      assert.ok(Number(said) < 4000, `it took ${said} ms`); // the shortest timer that could be left has 5 s
+    },
+  },
+  {
+    name: "connect: a carrier that cannot send any more is given up, and another is opened",
+    async run(world) {
+      const open = carrierTo(world.target(world.shared));
+      let [opened, isBroken] = [0, false];
+      const trl = world.keep(
+        await connect({
+          open: async (events) => {
+            if (world.transport === "stdio" && ++opened > 1) return fleeting(events); // there is one child
+            const carrier = await open(events);
+            return {
+              send(frame) {
+                if (isBroken) throw new Error("broken");
+                carrier.send(frame);
+              },
+              close() {
+                isBroken = false;
+                return carrier.close();
+              },
+            };
+          },
+        }),
+      );
+      isBroken = true;
+      await soon("a call", trl.call("system.ping"));
+      assert.equal(isBroken, false);
     },
   },
   {

@@ -234,6 +234,18 @@ export const cuts: Case[] = [
     },
   },
   {
+    name: "cut: a line that lets everybody in and says nothing is not waited for for ever",
+    on: ["socket"],
+    async run(world) {
+      const { trl, proxy } = await world.overProxy({ patienceS: 0.1 });
+      proxy.isSwallowing = true;
+      proxy.cut();
+      await failure("a call", trl.call("system.ping"), "RUNTIME_UNAVAILABLE");
+      proxy.isSwallowing = false;
+      await soon("the next call", trl.call("system.ping"));
+    },
+  },
+  {
     name: "cut: without patience there is no second attempt",
     on,
     async run(world) {

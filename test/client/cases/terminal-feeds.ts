@@ -1,6 +1,6 @@
 // Who watches a terminal, how fast, and who else.
 import assert from "node:assert/strict";
-import type { OutputInfo, Terminal, TerminalExit } from "trl/client";
+import { attachXterm, type OutputInfo, type Terminal, type TerminalExit } from "trl/client";
 import { type Case, soon, until } from "../world.ts";
 import { numbers } from "./streams.ts";
 
@@ -19,6 +19,46 @@ export class Gatherer {
     if (isRedraw) this.redraws.push(new TextDecoder().decode(bytes));
     else this.text += this.#decoder.decode(bytes, { stream: true });
   };
+}
+
+/** What an emulator does, without the screen. */
+class FakeXterm {
+  cols = 111;
+  rows = 33;
+  shown = "";
+  resets = 0;
+  readonly listeners = new Set<{ kind: string; tell(value: never): void }>();
+
+  write(data: Uint8Array, done: () => void): void {
+    this.shown += new TextDecoder().decode(data);
+    setTimeout(done, 1);
+  }
+  reset(): void {
+    this.resets++;
+  }
+  resize(cols: number, rows: number): void {
+    Object.assign(this, { cols, rows });
+    this.#tell("resize", { cols, rows });
+  }
+  onData = (tell: (data: string) => void) => this.#on("data", tell);
+  onBinary = (tell: (data: string) => void) => this.#on("binary", tell);
+  onResize = (tell: (size: { cols: number; rows: number }) => void) => this.#on("resize", tell);
+
+  type(data: string): void {
+    this.#tell("data", data);
+  }
+  resizeByUser(cols: number, rows: number): void {
+    this.resize(cols, rows);
+  }
+
+  #on(kind: string, tell: (value: never) => void) {
+    const listener = { kind, tell };
+    this.listeners.add(listener);
+    return { dispose: () => void this.listeners.delete(listener) };
+  }
+  #tell(kind: string, value: unknown): void {
+    for (const listener of this.listeners) if (listener.kind === kind) listener.tell(value as never);
+  }
 }
 
 /** Prints when it is told to, and then waits. */
@@ -151,6 +191,34 @@ export const terminalFeeds: Case[] = [
       release();
       const { offset } = await terminal.info();
       await until("the rest", () => slow.next === offset);
+    },
+  },
+  {
+    name: "attachXterm: output, keys and sizes go both ways, until it is disposed of",
+    async run(world) {
+      const trl = await world.connect();
+      await using terminal = await trl.terminal({
+        command: "stty -echo; echo ready; cat",
+        cols: 60,
+        rows: 20,
+      });
+      await ready(terminal);
+      const xterm = new FakeXterm();
+      {
+        using _attached = attachXterm(terminal, xterm);
+        await until("the redraw", () => xterm.shown.includes("ready"));
+        assert.equal(xterm.resets, 1);
+        await until("its size", async () => (await terminal.info()).cols === 111);
+        xterm.type("typed ä\n");
+        await until("the echo", () => xterm.shown.includes("typed ä"));
+        xterm.resizeByUser(99, 44);
+        await until("the new size", async () => (await terminal.info()).cols === 99);
+      }
+      assert.equal(xterm.listeners.size, 0);
+      const { shown } = xterm;
+      await terminal.write("unseen\n");
+      await terminal.wait({ text: "unseen" });
+      assert.equal(xterm.shown, shown);
     },
   },
   {
