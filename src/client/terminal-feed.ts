@@ -5,6 +5,7 @@ import { ConnectionError, isTrlError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import type { Frame, Link } from "./link.ts";
 import type { Follower } from "./reconnect.ts";
+import { told } from "./told.ts";
 
 export interface OutputInfo {
   /** Of the first byte; of the next live one where it is a redraw. */
@@ -183,21 +184,3 @@ export class TerminalFeed implements Follower {
     this.#link = undefined;
   }
 }
-
-/** What the application throws is its own, and must not keep the others from what is theirs. */
-function told(tell: () => unknown): Promise<unknown> | undefined {
-  const report = (error: unknown) =>
-    queueMicrotask(() => {
-      throw error;
-    });
-  try {
-    const result = tell();
-    return isThenable(result) ? Promise.resolve(result).catch(report) : undefined;
-  } catch (error) {
-    report(error);
-    return undefined;
-  }
-}
-
-const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof (value as PromiseLike<unknown> | undefined)?.then === "function";

@@ -11,6 +11,7 @@ import { findNamed } from "./resolve.ts";
 import { Session, type SessionOptions } from "./session.ts";
 import { Terminal, type TerminalOptions } from "./terminal.ts";
 import { TerminalFeeds } from "./terminal-feeds.ts";
+import { told } from "./told.ts";
 
 export interface CallOptions {
   /** Stops waiting for the answer; what was asked for may still be done. */
@@ -35,7 +36,7 @@ export class Trl implements AsyncDisposable {
   private constructor(open: OpenCarrier, { patienceS = 5 }: ReconnectOptions) {
     this.#link = new KeptLink(open, patienceS);
     this.#link.onState = (state, error) => {
-      for (const listener of this.#stateListeners) listener(state, error);
+      for (const listener of this.#stateListeners) told(() => listener(state, error));
     };
   }
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cases } from "./cases.ts";
-import { soon, startDaemon, type Transport, World } from "./world.ts";
+import { ApplicationError, applicationErrors, soon, startDaemon, type Transport, World } from "./world.ts";
 
 const [transport = "socket", only = ""] = process.argv.slice(2) as [Transport?, string?];
 const atOnce = 4;
@@ -11,8 +11,10 @@ const caseMs = 60_000;
 
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const stray: string[] = [];
-const keep = (error: unknown) =>
-  void stray.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+const keep = (error: unknown) => {
+  if (error instanceof ApplicationError) applicationErrors.push(error);
+  else stray.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+};
 process.on("unhandledRejection", keep);
 process.on("uncaughtException", keep);
 

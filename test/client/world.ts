@@ -185,3 +185,7 @@ export async function failure(
     );
   return outcome.error;
 }
+
+/** What an application throws on purpose; nothing else may be thrown where nobody hears it. */
+export class ApplicationError extends Error {}
+export const applicationErrors: ApplicationError[] = [];

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { ConnectionError } from "trl/client";
-import { type Case, failure, soon, until } from "../world.ts";
+import { ApplicationError, applicationErrors, type Case, failure, soon, until } from "../world.ts";
 import { numbers, textOf } from "./streams.ts";
 import { counted, counting, Gatherer, ready } from "./terminal-feeds.ts";
 
@@ -186,6 +186,22 @@ export const cuts: Case[] = [
       proxy.cut();
       await soon("the next", trl.call("system.ping"));
       assert.equal(states.length, 2);
+    },
+  },
+  {
+    name: "cut: a listener that throws does not keep the client from its connection, and is heard of",
+    on,
+    async run(world) {
+      const { trl, proxy } = await world.overProxy({ patienceS: 20 });
+      const bug = new ApplicationError("in a listener");
+      trl.onState(() => {
+        throw bug;
+      });
+      const { visits } = proxy;
+      proxy.cut();
+      await soon("a call", trl.call("system.ping"));
+      await until("the error", () => applicationErrors.includes(bug));
+      assert.ok(proxy.visits <= visits + 2); // over HTTP, a ticket and the WebSocket
     },
   },
   {

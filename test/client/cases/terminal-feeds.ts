@@ -1,7 +1,7 @@
 // Who watches a terminal, how fast, and who else.
 import assert from "node:assert/strict";
 import { attachXterm, type OutputInfo, type Terminal, type TerminalExit } from "trl/client";
-import { type Case, soon, until } from "../world.ts";
+import { ApplicationError, applicationErrors, type Case, soon, until } from "../world.ts";
 import { numbers } from "./streams.ts";
 
 /** Gathers what is live, and fails where a byte is lost or doubled. */
@@ -227,22 +227,16 @@ export const terminalFeeds: Case[] = [
       const trl = await world.connect();
       await using terminal = await trl.terminal({ command: counting(40_000) });
       await ready(terminal);
-      const problems: unknown[] = [];
       const gathered = new Gatherer();
-      const hear = (error: unknown) => void problems.push(error);
-      const others = process.listeners("uncaughtException");
-      process.removeAllListeners("uncaughtException");
-      process.on("uncaughtException", hear);
+      const bug = new ApplicationError("in a watcher");
       terminal.onOutput(() => {
-        throw new Error("a bug of the application");
+        throw bug;
       });
       terminal.onOutput(gathered.take);
       await until("the redraw", () => gathered.redraws.length > 0);
       await terminal.write("\n");
       await until("the count", () => gathered.text.includes("finished"));
-      await until("the error", () => problems.length > 0);
-      process.removeListener("uncaughtException", hear);
-      for (const listener of others) process.on("uncaughtException", listener);
+      await until("the error", () => applicationErrors.includes(bug));
       assert.equal(gathered.text === counted(40_000), true);
       await soon("a call", trl.call("system.ping"));
     },
