@@ -22,8 +22,8 @@ export const streamReaders: Case[] = [
       const trl = await world.connect();
       await using session = await trl.session();
       await using other = await trl.session();
-      const total = 16 * 1024 * 1024;
-      const stream = session.stream(`head -c ${total} /dev/zero | tr '\\0' x`);
+      const total = 8 * 1024 * 1024;
+      const stream = session.stream(`head -c ${total} /dev/zero | tr '\\0' x`, { maxOutputBytes: 500_000 });
       let seen = 0;
       for await (const { data } of stream) {
         if (seen === 0) {
@@ -84,14 +84,14 @@ export const streamReaders: Case[] = [
     async run(world) {
       const trl = await world.connect();
       await using session = await trl.session();
-      const stream = session.stream("seq 1 600000", { stallTimeoutS: 0.2, maxOutputBytes: 8_000_000 });
+      const stream = session.stream("seq 1 300000", { stallTimeoutS: 0.2, maxOutputBytes: 8_000_000 });
       let text = "";
       for await (const { data, missing } of stream) {
         assert.equal(missing, 0);
         if (text === "") await until("the command to go on alone", () => isEnded(trl, stream.id));
         text += data;
       }
-      assert.equal(text === numbers(600_000), true);
+      assert.equal(text === numbers(300_000), true);
     },
   },
   {
@@ -100,10 +100,10 @@ export const streamReaders: Case[] = [
       const trl = await world.connect();
       await using session = await trl.session();
       const options = { stallTimeoutS: 0.2, maxOutputBytes: 8_000_000 };
-      const unread = session.stream("seq 1 600000", options);
+      const unread = session.stream("seq 1 300000", options);
       await until("the command to go on alone", () => isEnded(trl, unread.id));
       assert.equal((await soon("the end", unread.exited)).exitCode, 0);
-      const left = session.stream("seq 1 600000", options);
+      const left = session.stream("seq 1 300000", options);
       for await (const _ of left) {
         await until("the command to go on alone", () => isEnded(trl, left.id));
         break;
