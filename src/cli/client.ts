@@ -1,5 +1,5 @@
 // The verbs' connection to a daemon: frames as they are, and a pause for those who cannot write them as fast.
-import { newCommandId } from "../client/command-stream.ts";
+import { newCommandId } from "../client/command-id.ts";
 import { type Frame, Link } from "../client/link.ts";
 import type { MethodName, Params, Result } from "../protocol/methods.ts";
 import { type BunCarrier, bunCarrier } from "./bun-carrier.ts";
@@ -21,6 +21,7 @@ export type TerminalFrame = { session_id: string } & (
 export class DaemonClient implements Disposable {
   #link!: Link;
   #carrier!: BunCarrier;
+  readonly #listeners = new Map<string, (frame: Frame) => void>();
   /** The connection is gone. */
   onClose: ((error: Error) => void) | undefined;
 
@@ -34,7 +35,7 @@ export class DaemonClient implements Disposable {
         client.#carrier = await bunCarrier(socketPath, events);
         return client.#carrier;
       },
-      (error) => client.onClose?.(error),
+      (_, error) => client.onClose?.(error),
     );
     return client;
   }
@@ -83,12 +84,11 @@ export class DaemonClient implements Disposable {
     params: Params<M>,
     onFrame: (frame: F) => void,
   ): Promise<Result<M>> {
-    this.#link.listen(id, (frame) => onFrame(frame as F));
-    try {
-      return await this.call(method, params);
-    } catch (error) {
-      this.#link.unlisten(id);
-      throw error;
-    }
+    const listener = (frame: Frame) => onFrame(frame as F);
+    const before = this.#listeners.get(id);
+    if (before) this.#link.unlisten(id, before);
+    this.#link.listen(id, listener);
+    this.#listeners.set(id, listener);
+    return await this.call(method, params);
   }
 }

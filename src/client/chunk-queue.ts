@@ -9,7 +9,7 @@ export interface Chunk<Data = string> {
   data: Data;
   /** Of its first byte in the stream. */
   offset: number;
-  /** Bytes before it that the daemon did not keep. */
+  /** Bytes before it that the daemon did not keep, or that were let go because nobody read. */
   missing: number;
 }
 
@@ -24,7 +24,9 @@ export class ChunkQueue<Data extends string | Uint8Array> {
   readonly received: Offsets;
   readonly taken: Offsets;
   #chunks: Waiting<Data>[] = [];
-  #texts: Record<StreamName, TextDecoder>;
+  /** The beginning of a character whose rest has not come yet. */
+  readonly #begun: Record<StreamName, Uint8Array> = { stdout: nothing, stderr: nothing };
+  readonly #dropped: Offsets = { stdout: 0, stderr: 0 };
   #unreportedBytes = 0;
   #isDiscarding = false;
   #isEnded = false;
@@ -40,7 +42,6 @@ export class ChunkQueue<Data extends string | Uint8Array> {
   ) {
     this.received = { ...from };
     this.taken = { ...from };
-    this.#texts = { stdout: textDecoder(), stderr: textDecoder() };
   }
 
   get isEmpty(): boolean {
@@ -54,11 +55,15 @@ export class ChunkQueue<Data extends string | Uint8Array> {
 
   push(type: StreamName, bytes: Uint8Array, offset: number): void {
     const missing = offset - this.received[type];
-    if (missing !== 0) this.#texts[type] = textDecoder(); // what was begun does not go on here
-    const end = offset + bytes.length;
-    this.received[type] = end;
-    const data = (this.asBytes ? bytes : this.#texts[type].decode(bytes, { stream: true })) as Data;
-    this.#add({ chunk: { type, data, offset, missing: Math.max(0, missing) }, end });
+    if (missing > 0) this.#flush(type); // what was begun does not go on here
+    this.received[type] = offset + bytes.length;
+    const begun = this.#begun[type];
+    const all = begun.length > 0 ? joined(begun, bytes) : bytes;
+    const length = this.asBytes ? all.length : wholeCharacters(all);
+    this.#begun[type] = all.slice(length);
+    const data = (this.asBytes ? all : decoder.decode(all.subarray(0, length))) as Data;
+    const start = offset - begun.length;
+    this.#add({ chunk: { type, data, offset: start, missing }, end: start + length });
   }
 
   /** No more comes, because all has come, or because of the error. */
@@ -87,15 +92,36 @@ export class ChunkQueue<Data extends string | Uint8Array> {
   /** From now on all is taken as it comes, and dropped. */
   discard(): void {
     this.#isDiscarding = true;
-    for (const waiting of this.#chunks.splice(0)) this.#take(waiting);
+    for (const waiting of this.#chunks.splice(0)) this.#drop(waiting);
+  }
+
+  /** From now on it is kept again. */
+  keep(): void {
+    this.#isDiscarding = false;
+  }
+
+  /** What waits is not wanted now, but may be asked for again. */
+  forget(): void {
+    this.#chunks = [];
+    Object.assign(this.received, this.taken);
+    Object.assign(this.#begun, { stdout: nothing, stderr: nothing });
   }
 
   #add(waiting: Waiting<Data>): void {
-    // Half a character is not shown yet, but it is ours.
-    if (this.#isDiscarding || (waiting.chunk.data.length === 0 && waiting.chunk.missing === 0))
-      this.#take(waiting);
-    else this.#chunks.push(waiting);
+    const { chunk } = waiting;
+    if (this.#isDiscarding) this.#drop(waiting);
+    else if (chunk.data.length > 0) {
+      chunk.missing += this.#dropped[chunk.type];
+      this.#dropped[chunk.type] = 0;
+      this.#chunks.push(waiting);
+    } else this.#dropped[chunk.type] += chunk.missing; // half a character: it is told with the whole one
     this.#notify();
+  }
+
+  #drop(waiting: Waiting<Data>): void {
+    const { chunk, end } = waiting;
+    this.#dropped[chunk.type] += chunk.missing + end - chunk.offset;
+    this.#take(waiting);
   }
 
   #take({ chunk, end }: Waiting<Data>): void {
@@ -108,10 +134,12 @@ export class ChunkQueue<Data extends string | Uint8Array> {
 
   /** A character that was cut off by the end. */
   #flush(type: StreamName): void {
-    if (this.asBytes) return;
-    const data = this.#texts[type].decode() as Data;
+    const begun = this.#begun[type];
+    this.#begun[type] = nothing;
+    if (begun.length === 0) return;
     const end = this.received[type];
-    if (data.length > 0) this.#add({ chunk: { type, data, offset: end, missing: 0 }, end });
+    const data = decoder.decode(begun) as Data;
+    this.#add({ chunk: { type, data, offset: end - begun.length, missing: 0 }, end });
   }
 
   #notify(): void {
@@ -119,5 +147,24 @@ export class ChunkQueue<Data extends string | Uint8Array> {
   }
 }
 
+const nothing = new Uint8Array();
 /** A byte order mark is output like any other. */
-const textDecoder = () => new TextDecoder("utf-8", { ignoreBOM: true });
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}
+
+/** How many bytes there are before a character that is cut off by the end. */
+function wholeCharacters(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back]!;
+    if ((byte & 0xc0) === 0x80) continue; // belongs to one that began before
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return needed > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}

@@ -4,33 +4,20 @@ import type { ExitFrame } from "../protocol/exec.ts";
 import type { Params } from "../protocol/methods.ts";
 import { fromBase64 } from "../util/base64.ts";
 import { deferred } from "../util/deferred.ts";
-import { type Chunk, ChunkQueue, type StreamName } from "./chunk-queue.ts";
+import { type Chunk, ChunkQueue } from "./chunk-queue.ts";
 import { ConnectionError, isTrlError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { InputQueue } from "./input-queue.ts";
 import type { Frame, Link } from "./link.ts";
 import { type Camelized, camelized } from "./naming.ts";
 import type { Follower } from "./reconnect.ts";
+import { stopCommand } from "./stop-command.ts";
+import type { StreamSetup } from "./stream-setup.ts";
 
 export type CommandExit = Camelized<Omit<ExitFrame, "stream_id" | "type">>;
 
 /** What may be under way and wait here before the command is held back. */
 const windowBytes = 1024 * 1024;
-
-/** So long that no two clients ever choose the same, and still for people to look at. */
-export const newCommandId = (): string =>
-  `x-${[...crypto.getRandomValues(new Uint8Array(6))].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
-
-export interface StreamSetup {
-  id: string;
-  /** Undefined where the command has been started already. */
-  start: Partial<Params<"exec.stream">> | undefined;
-  /** It may have been started already, by a request whose reply was lost. */
-  isSent?: boolean;
-  attach: Partial<Params<"exec.attach">>;
-  asBytes: boolean;
-  signal: AbortSignal | undefined;
-}
 
 export class CommandStream<Data extends string | Uint8Array = string>
   implements AsyncIterable<Chunk<Data>>, AsyncDisposable
@@ -46,6 +33,9 @@ export class CommandStream<Data extends string | Uint8Array = string>
     fail: (error) => this.#fail(error),
   };
   #link: Link | undefined;
+  /** Where a loop was left: what was under way then comes no more after this. */
+  #left: Promise<unknown> | undefined;
+  #resumes = 0;
   #isSent = false;
   #isFollowed = false;
   /** The daemon has let us go because we were slow; we come back when we want more. */
@@ -84,11 +74,14 @@ export class CommandStream<Data extends string | Uint8Array = string>
     return this.#started.promise;
   }
 
-  /** How it ended, whatever the reason. Where nobody reads the output, it is let go. */
+  /** How it ended, whatever the reason. As long as nobody reads the output, it is let go. */
   get exited(): Promise<CommandExit> {
     this.#wantsExit = true;
-    if (!this.#wantsOutput) this.#chunks.discard();
     this.#follow();
+    // Whoever waits for the end and reads may say so in any order.
+    queueMicrotask(() => {
+      if (!this.#wantsOutput) this.#discard();
+    });
     return this.#exited.promise;
   }
 
@@ -115,6 +108,7 @@ export class CommandStream<Data extends string | Uint8Array = string>
   /** Leaving the loop leaves the command alone: it goes on. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Chunk<Data>, void, void> {
     this.#wantsOutput = true;
+    this.#chunks.keep();
     this.#follow(); // again, where an earlier loop was left
     try {
       for (;;) {
@@ -129,18 +123,21 @@ export class CommandStream<Data extends string | Uint8Array = string>
     }
   }
 
-  /** A command that still runs is stopped. */
+  /** A command that still runs is stopped; what it printed and nobody has read is let go. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#isOver) {
-      await this.started.catch(() => {});
-      await this.cancel().catch(() => {});
-    }
-    this.#end();
+    if (this.#isOver) return;
+    await this.started.catch(() => {});
+    await stopCommand(this.#host, this.id);
+    this.#discard();
+    await this.exited.catch(() => {});
   }
 
   async #resume(link: Link): Promise<void> {
+    const resume = ++this.#resumes;
+    if (this.#left) await this.#left;
+    if (!this.#isFollowed || resume !== this.#resumes) return; // left meanwhile
     this.#link = link;
-    link.listen(this.id, (frame) => this.#receive(frame));
+    link.listen(this.id, this.#receive);
     const { start } = this.#setup;
     if (start && !this.#isSent) await this.#start(link, start);
     else await this.#attach(link);
@@ -174,13 +171,10 @@ export class CommandStream<Data extends string | Uint8Array = string>
     });
   }
 
-  #receive(frame: Frame): void {
+  readonly #receive = (frame: Frame): void => {
     if (frame.type === "stdout" || frame.type === "stderr") {
-      this.#chunks.push(
-        frame.type as StreamName,
-        fromBase64(frame["data"] as string),
-        frame["offset"] as number,
-      );
+      const bytes = fromBase64(frame["data"] as string);
+      this.#chunks.push(frame.type, bytes, frame["offset"] as number);
     } else if (frame.type === "lagged") {
       this.#isLagging = true;
       if (this.#chunks.isWanted) this.#comeBack();
@@ -190,7 +184,7 @@ export class CommandStream<Data extends string | Uint8Array = string>
       if (signal?.aborted) this.#fail(signal.reason);
       else this.#finish(camelized(exit));
     }
-  }
+  };
 
   #finish(exit: CommandExit): void {
     this.#chunks.end();
@@ -219,17 +213,24 @@ export class CommandStream<Data extends string | Uint8Array = string>
   /** Nobody reads any more; where somebody waits for the end, the rest is dropped as it comes. */
   #letGo(): void {
     if (this.#isOver) return;
-    if (this.#wantsExit) this.#chunks.discard();
+    if (this.#wantsExit) this.#discard();
     else {
-      this.#leave(); // what has come waits for another loop
-      void this.#link?.request("exec.detach", { stream_id: this.id }).catch(() => {});
+      this.#leave();
+      this.#chunks.forget(); // who reads on gets them again
+      this.#left = this.#link?.request("exec.detach", { stream_id: this.id }).catch(() => {});
     }
+  }
+
+  #discard(): void {
+    if (this.#isOver) return;
+    this.#chunks.discard();
+    if (this.#isLagging) this.#comeBack();
   }
 
   #leave(): void {
     this.#isFollowed = false;
     this.#host.unfollow(this.#follower);
-    this.#link?.unlisten(this.id);
+    this.#link?.unlisten(this.id, this.#receive);
   }
 
   #end(): void {
@@ -238,7 +239,7 @@ export class CommandStream<Data extends string | Uint8Array = string>
     this.#leave();
   }
 
-  readonly #abort = () => void this.cancel().catch(() => {});
+  readonly #abort = () => void stopCommand(this.#host, this.id);
 
   #acknowledge(): void {
     const { stdout, stderr } = this.#chunks.taken;

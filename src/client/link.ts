@@ -12,10 +12,14 @@ export interface Frame {
   [field: string]: unknown;
 }
 
-/** A daemon that is asked something is heard within this time, or it is not there any more. */
-const silenceMaxMs = 45_000;
-/** After so much silence it is asked. */
-const askAfterMs = 15_000;
+type Listener = (frame: Frame) => void;
+
+/** Silence is counted in these; a program that was stopped or busy for an hour has been deaf for one. */
+const tickMs = 5000;
+/** After so much silence the daemon is asked. */
+const askAfterTicks = 3;
+/** It would have answered by then: it is not there any more. */
+const silenceMaxTicks = 9;
 
 export interface RequestOptions {
   signal?: AbortSignal | undefined;
@@ -30,104 +34,139 @@ interface Waiting {
 
 export class Link {
   readonly #waiting = new Map<string, Waiting>();
-  readonly #listeners = new Map<string, (frame: Frame) => void>();
-  #carrier!: Carrier;
+  readonly #listeners = new Map<string, Listener>();
+  #carrier: Carrier | undefined;
   #nextId = 1;
-  #lastHeard = performance.now();
+  #silentTicks = 0;
   #watch: ReturnType<typeof setInterval> | undefined;
-  #isOver = false;
+  /** Why it carries nothing any more. */
+  #end: ConnectionError | undefined;
 
-  private constructor(readonly onLost: (error: Error) => void) {}
+  private constructor(readonly onLost: (link: Link, error: Error) => void) {}
 
-  static async open(open: OpenCarrier, onLost: (error: Error) => void): Promise<Link> {
+  static async open(open: OpenCarrier, onLost: (link: Link, error: Error) => void): Promise<Link> {
     const link = new Link(onLost);
     link.#carrier = await open({
       message: (frame) => link.#receive(frame),
       closed: (error) => link.#lose(error),
     });
-    link.#watch = setInterval(() => link.#listen(), askAfterMs / 3);
+    if (link.#end) {
+      await link.#carrier.close();
+      throw link.#end;
+    }
+    link.#watch = setInterval(() => link.#listen(), tickMs);
     (link.#watch as { unref?: () => void }).unref?.(); // whoever waits for an answer has the carrier
     return link;
   }
 
-  /** Rejects with the daemon's error, or with a ConnectionError where the connection is lost before the reply. */
-  request(method: string, params: unknown, { signal, received }: RequestOptions = {}): Promise<unknown> {
-    if (this.#isOver) return Promise.reject(new ConnectionError("the connection is closed", false));
-    const id = String(this.#nextId++);
-    return new Promise((resolve, reject) => {
-      const abort = () => {
-        this.#waiting.delete(id);
-        reject(signal!.reason);
-      };
-      signal?.addEventListener("abort", abort, { once: true });
-      const settled = () => signal?.removeEventListener("abort", abort);
-      this.#waiting.set(id, {
-        resolve: (data) => {
-          settled();
-          received?.(data);
-          resolve(data);
-        },
-        reject: (error) => {
-          settled();
-          reject(error);
-        },
-      });
-      this.#carrier.send(JSON.stringify({ id, method, params }));
-    });
+  get isOver(): boolean {
+    return this.#end !== undefined;
   }
 
-  /** The frames of a stream or a terminal, by its id. */
-  listen(id: string, listener: (frame: Frame) => void): void {
+  /** Rejects with the daemon's error, or with a ConnectionError where the connection is lost before the reply. */
+  async request(
+    method: string,
+    params: unknown,
+    { signal, received }: RequestOptions = {},
+  ): Promise<unknown> {
+    if (this.#end) throw new ConnectionError("the connection is closed", false);
+    signal?.throwIfAborted();
+    const id = String(this.#nextId++);
+    const frame = JSON.stringify({ id, method, params });
+    let abort = () => {};
+    try {
+      return await new Promise((resolve, reject) => {
+        abort = () => reject(signal!.reason);
+        signal?.addEventListener("abort", abort);
+        const answered = (data: unknown) => {
+          received?.(data);
+          resolve(data);
+        };
+        this.#waiting.set(id, { resolve: answered, reject });
+        this.#send(frame);
+      });
+    } finally {
+      signal?.removeEventListener("abort", abort);
+      this.#waiting.delete(id);
+    }
+  }
+
+  /** The frames of a stream or a terminal, by its id: they do not say whom they are for, so there is one who listens. */
+  listen(id: string, listener: Listener): void {
+    if ((this.#listeners.get(id) ?? listener) !== listener)
+      throw new TrlError(
+        "INVALID_PARAMS",
+        `${id} is followed by this client already: read there, or connect again`,
+      );
     this.#listeners.set(id, listener);
   }
 
-  unlisten(id: string): void {
-    this.#listeners.delete(id);
+  unlisten(id: string, listener: Listener): void {
+    if (this.#listeners.get(id) === listener) this.#listeners.delete(id);
   }
 
   async close(): Promise<void> {
-    this.#end(new ConnectionError("the client was closed", true));
-    await this.#carrier.close();
+    this.#finish(new ConnectionError("the client was closed", true));
+    await this.#carrier?.close();
+  }
+
+  #send(frame: string): void {
+    try {
+      this.#carrier!.send(frame);
+    } catch (error) {
+      this.#abandon(error as Error);
+    }
   }
 
   #receive(text: string): void {
-    this.#lastHeard = performance.now();
-    const frame = JSON.parse(text) as Reply | Frame;
-    if ("ok" in frame) this.#takeReply(frame as Reply);
+    this.#silentTicks = 0;
+    const frame = parsed(text);
+    if (!frame) this.#abandon(new Error(`not the protocol of trl came, but: ${text.slice(0, 200)}`));
+    else if ("ok" in frame) this.#takeReply(frame as Reply);
     else this.#listeners.get(frame.stream_id ?? frame.session_id ?? "")?.(frame);
   }
 
   #takeReply(reply: Reply): void {
-    const id = String(reply.id);
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
+    const waiting = this.#waiting.get(String(reply.id));
     if (reply.ok) waiting?.resolve(reply.data);
     else waiting?.reject(new TrlError(reply.error.code, reply.error.message, reply.error.data));
   }
 
   /** A machine that sleeps or a network that is gone closes nothing: it just says nothing any more. */
   #listen(): void {
-    const silentMs = performance.now() - this.#lastHeard;
     const isAwaited = this.#waiting.size > 0 || this.#listeners.size > 0;
-    if (!isAwaited || silentMs < askAfterMs) return;
-    if (silentMs < silenceMaxMs) void this.request("system.ping", {}).catch(() => {});
-    else {
-      this.#lose(new Error(`nothing was heard for ${Math.round(silentMs / 1000)} s`));
-      void this.#carrier.close();
-    }
+    this.#silentTicks = isAwaited ? this.#silentTicks + 1 : 0;
+    if (this.#silentTicks >= silenceMaxTicks)
+      this.#abandon(new Error(`nothing was heard for ${(silenceMaxTicks * tickMs) / 1000} s`));
+    else if (this.#silentTicks >= askAfterTicks) void this.request("system.ping", {}).catch(() => {});
+  }
+
+  /** The carrier may believe that all is well. */
+  #abandon(error: Error): void {
+    this.#lose(error);
+    void this.#carrier?.close();
   }
 
   #lose(error: Error): void {
-    if (this.#isOver) return;
-    this.#end(new ConnectionError(`the connection was lost: ${error.message}`, true, { cause: error }));
-    this.onLost(error);
+    if (this.#end) return;
+    this.#finish(new ConnectionError(`the connection was lost: ${error.message}`, true, { cause: error }));
+    this.onLost(this, error);
   }
 
-  #end(error: ConnectionError): void {
-    this.#isOver = true;
+  #finish(error: ConnectionError): void {
+    this.#end ??= error;
     clearInterval(this.#watch);
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
     this.#listeners.clear();
+  }
+}
+
+function parsed(text: string): Reply | Frame | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Reply | Frame) : undefined;
+  } catch {
+    return undefined;
   }
 }

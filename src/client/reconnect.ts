@@ -1,5 +1,6 @@
 // The link to the daemon, kept: opened again when it is lost, and what was followed on it is taken up again.
 import { TrlError } from "../protocol/errors.ts";
+import { deferred } from "../util/deferred.ts";
 import { NoDaemonError, type OpenCarrier } from "./carriers/carrier.ts";
 import { ConnectionError } from "./errors.ts";
 import { Link } from "./link.ts";
@@ -21,9 +22,12 @@ export type ConnectionState = "connected" | "reconnecting" | "disconnected" | "c
 
 const firstDelayMs = 20;
 const delayMaxMs = 1000;
+/** However short the patience: a daemon may take so long to answer. */
+const answerMinMs = 5000;
 
 export class KeptLink {
   readonly #followers = new Set<Follower>();
+  readonly #closed = deferred<never>();
   #link: Link | undefined;
   #opening: Promise<Link> | undefined;
   #isClosed = false;
@@ -32,13 +36,15 @@ export class KeptLink {
   constructor(
     readonly open: OpenCarrier,
     readonly patienceS: number,
-  ) {}
+  ) {
+    this.#closed.promise.catch(() => {}); // most of the time nobody waits
+  }
 
   /** The connection, or a new one; rejects with a ConnectionError, or with what the daemon said at its door. */
   get(): Promise<Link> {
     if (this.#isClosed) return Promise.reject(new ConnectionError("the client was closed", false));
     if (this.#link) return Promise.resolve(this.#link);
-    this.#opening ??= this.#reopen().finally(() => {
+    this.#opening ??= Promise.race([this.#reopen(), this.#closed.promise]).finally(() => {
       this.#opening = undefined;
     });
     return this.#opening;
@@ -46,7 +52,7 @@ export class KeptLink {
 
   /** The first time there is no reason to wait for somebody. */
   async openOnce(): Promise<void> {
-    this.#link = await this.#tryOpen().catch((error: Error) => Promise.reject(unreachable(error)));
+    this.#link = await this.#tryOpen().catch((error: Error) => Promise.reject(unreachable(error, false)));
     this.onState("connected");
   }
 
@@ -70,6 +76,7 @@ export class KeptLink {
     this.#isClosed = true;
     const link = this.#link;
     this.#link = undefined;
+    this.#closed.reject(new ConnectionError("the client was closed", false));
     this.#failAll(new ConnectionError("the client was closed", true));
     await link?.close();
     this.onState("closed");
@@ -79,26 +86,36 @@ export class KeptLink {
     const deadline = performance.now() + this.patienceS * 1000;
     for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, delayMaxMs)) {
       try {
-        return this.#welcome(await this.#tryOpen());
+        const leftMs = Math.ceil(Math.max(deadline - performance.now(), answerMinMs));
+        return this.#welcome(await this.#tryOpen(AbortSignal.timeout(leftMs)));
       } catch (error) {
         // What a daemon that is gone was doing will not come back, however long one waits.
         if (error instanceof NoDaemonError) this.#failAll(unreachable(error, true));
-        const isOver = this.#isClosed || error instanceof TrlError || performance.now() + delayMs > deadline;
-        if (isOver) {
+        if (this.#isClosed || isFinal(error) || performance.now() + delayMs > deadline) {
           this.#failAll(unreachable(error as Error, true));
           if (!this.#isClosed) this.onState("disconnected", error as Error);
-          throw unreachable(error as Error);
+          throw unreachable(error as Error, false);
         }
       }
-      await new Promise((resolve) => setTimeout(resolve, delayMs * (0.75 + Math.random() / 2)));
+      await this.#pause(delayMs * (0.75 + Math.random() / 2));
     }
   }
 
-  async #tryOpen(): Promise<Link> {
-    const link = await Link.open(this.open, (error) => this.#lost(link, error));
-    if (!this.#isClosed) return link;
+  /** Not every door that opens has a daemon behind it: a tunnel lets everybody in, and then out again. */
+  async #tryOpen(signal?: AbortSignal): Promise<Link> {
+    const link = await Link.open(this.open, (lost, error) => this.#lost(lost, error));
+    try {
+      await link.request("system.ping", {}, { signal });
+    } catch (error) {
+      await link.close();
+      if (signal?.aborted) throw new Error("the daemon does not answer", { cause: error });
+      throw error instanceof ConnectionError && error.cause ? error.cause : error;
+    }
+    if (!this.#isClosed && !link.isOver) return link;
     await link.close();
-    throw new ConnectionError("the client was closed", false);
+    throw this.#isClosed
+      ? new ConnectionError("the client was closed", false)
+      : new Error("the connection was lost");
   }
 
   #welcome(link: Link): Link {
@@ -112,16 +129,28 @@ export class KeptLink {
   /** Where the connection is lost meanwhile, the next one is asked. */
   async #resume(follower: Follower, link: Link): Promise<void> {
     await follower.resume(link).catch((error: unknown) => {
-      if (!(error instanceof ConnectionError) || this.#isClosed) throw error;
+      if (!(error instanceof ConnectionError && link.isOver) || this.#isClosed) throw error;
     });
   }
 
   #lost(link: Link, error: Error): void {
     if (this.#link !== link) return;
     this.#link = undefined;
-    this.onState("reconnecting", error);
-    if (this.patienceS === 0) this.#failAll(unreachable(error, true));
-    if (this.#followers.size > 0) void this.get().catch(() => {});
+    if (this.patienceS === 0) {
+      this.onState("disconnected", error);
+      this.#failAll(unreachable(error, true));
+    } else {
+      this.onState("reconnecting", error);
+      void this.get().catch(() => {});
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const paused = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ms);
+    });
+    await Promise.race([paused, this.#closed.promise]).finally(() => clearTimeout(timer));
   }
 
   #failAll(error: Error): void {
@@ -133,7 +162,17 @@ export class KeptLink {
   }
 }
 
-function unreachable(error: Error, mayHaveRun = false): TrlError {
-  if (error instanceof TrlError && !mayHaveRun) return error;
-  return new ConnectionError(error.message, mayHaveRun, { cause: error });
+/** The daemon has refused us, or can never be there again. */
+function isFinal(error: unknown): boolean {
+  if (error instanceof NoDaemonError) return error.isForEver;
+  return error instanceof TrlError && !(error instanceof ConnectionError);
+}
+
+function unreachable(error: Error, mayHaveRun: boolean): TrlError {
+  const isRefusal = error instanceof TrlError && !(error instanceof ConnectionError);
+  if (isRefusal && !mayHaveRun) return error;
+  return new ConnectionError(error.message, mayHaveRun, {
+    cause: error,
+    ...(isRefusal ? { code: error.code } : {}),
+  });
 }

@@ -3,11 +3,13 @@ import type { RunResult } from "../protocol/exec.ts";
 import type { Params } from "../protocol/methods.ts";
 import type { SessionInfo } from "../protocol/session.ts";
 import { fromBase64 } from "../util/base64.ts";
-import { CommandStream, newCommandId } from "./command-stream.ts";
+import { newCommandId } from "./command-id.ts";
+import { CommandStream } from "./command-stream.ts";
 import { CommandError, ConnectionError, isTrlError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { type Camelized, camelized, type Options, wireParams } from "./naming.ts";
 import { recoverRun } from "./recover-run.ts";
+import { stopCommand } from "./stop-command.ts";
 
 export interface SessionOptions extends Options<"session.create"> {
   /** Take the session of this name where there is one. */
@@ -55,7 +57,7 @@ export class Session implements AsyncDisposable {
     const { signal, encoding, ...rest } = options;
     signal?.throwIfAborted();
     const commandId = newCommandId();
-    const cancel = () => void this.#host.call("exec.cancel", { stream_id: commandId }).catch(() => {});
+    const cancel = () => void stopCommand(this.#host, commandId);
     signal?.addEventListener("abort", cancel, { once: true });
     try {
       const result = camelized(await this.#run(command, commandId, encoding === "bytes", rest));

@@ -6,6 +6,7 @@ import { ConnectionError, isTrlError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import type { Frame, Link } from "./link.ts";
 import type { Follower } from "./reconnect.ts";
+import { told } from "./told.ts";
 
 export interface OutputInfo {
   /** Of the first byte; of the next live one where it is a redraw. */
@@ -48,7 +49,11 @@ export class TerminalFeed implements Follower {
   size: { cols: number; rows: number } | undefined;
   readonly #watchers = new Set<TerminalWatcher>();
   #link: Link | undefined;
-  #first: WatchOptions = {};
+  /** Where all had left: what was under way then comes no more after this. */
+  #left: Promise<unknown> | undefined;
+  #resumes = 0;
+  /** What was asked for and has not been had yet. */
+  #wanted: WatchOptions | undefined;
   /** The next live byte; undefined before anything came. */
   #offset: number | undefined;
   #taken = 0;
@@ -58,7 +63,8 @@ export class TerminalFeed implements Follower {
   constructor(
     readonly host: Host,
     readonly id: string,
-    readonly registry: Map<string, TerminalFeed>,
+    /** Nobody watches, and nothing is under way. */
+    readonly onIdle: () => void,
   ) {}
 
   /** Gives a function that ends it. */
@@ -68,24 +74,29 @@ export class TerminalFeed implements Follower {
       throw new TypeError("from: this client watches the terminal already");
     this.#watchers.add(watcher);
     if (isFirst) {
-      this.registry.set(this.id, this);
-      this.#first = options;
+      this.#wanted = options;
       this.#offset = undefined;
       void this.host.follow(this);
-    } else if (options.replay !== "none" && this.#link) void this.#redraw(this.#link, options);
+    } else if (options.replay !== "none") {
+      this.#wanted = options; // all get it, and all can deal with it
+      if (this.#link) void this.#redraw(this.#link, options);
+    }
     return () => this.#unwatch(watcher);
   }
 
   tellSize({ cols, rows }: { cols: number; rows: number }): void {
-    for (const watcher of this.#watchers) watcher.resize?.({ cols, rows });
+    for (const watcher of this.#watchers) told(() => watcher.resize?.({ cols, rows }));
   }
 
   async resume(link: Link): Promise<void> {
+    const resume = ++this.#resumes;
+    if (this.#left) await this.#left;
+    if (this.#watchers.size === 0 || resume !== this.#resumes) return; // left meanwhile
     this.#link = link;
-    link.listen(this.id, (frame) => this.#receive(frame));
+    link.listen(this.id, this.#receive);
     if (this.size) void link.request("pty.resize", { session_id: this.id, ...this.size }).catch(() => {});
-    if (this.#offset === undefined) return this.#subscribe(link, this.#first);
-    await this.#subscribe(link, { from: this.#offset }).catch((error: unknown) => {
+    if (this.#wanted) return this.#subscribe(link, this.#wanted);
+    await this.#subscribe(link, { from: this.#offset! }).catch((error: unknown) => {
       // Another terminal has its name by now, and has not printed as much.
       if (!isTrlError(error, "INVALID_PARAMS")) throw error;
       return this.#subscribe(link, {});
@@ -94,22 +105,25 @@ export class TerminalFeed implements Follower {
 
   fail(error: Error): void {
     this.#leave();
-    for (const watcher of this.#clear()) watcher.error?.(error);
+    this.onIdle();
+    for (const watcher of this.#clear()) told(() => watcher.error?.(error));
   }
 
-  async #subscribe(link: Link, { from, replay, scrollback }: WatchOptions): Promise<void> {
+  async #subscribe(link: Link, options: WatchOptions): Promise<void> {
+    const { from, replay, scrollback } = options;
     const where = from === undefined ? { replay: replay ?? "screen" } : { from };
     const params = { session_id: this.id, ...where, scrollback: scrollback ?? 0, window_bytes: windowBytes };
     await link.request("pty.subscribe", params, {
       received: (data) => {
         const { offset, cols, rows } = data as Result<"pty.subscribe">;
+        if (this.#wanted === options) this.#wanted = undefined;
         if (this.#offset === undefined) this.#startAt(offset);
         this.tellSize({ cols, rows });
       },
     });
   }
 
-  /** For one who comes later. All get it, and all can deal with it. */
+  /** For one who comes later. */
   async #redraw(link: Link, options: WatchOptions): Promise<void> {
     try {
       await this.#subscribe(link, options);
@@ -118,7 +132,7 @@ export class TerminalFeed implements Follower {
     }
   }
 
-  #receive(frame: Frame): void {
+  readonly #receive = (frame: Frame): void => {
     if (frame.type === "output") this.#takeOutput(frame);
     else if (frame.type === "gap") this.#missing = (frame["to"] as number) - (frame["from"] as number);
     else if (frame.type === "resize") {
@@ -127,9 +141,10 @@ export class TerminalFeed implements Follower {
     } else if (frame.type === "exit") {
       const { exit_code, signal } = frame as unknown as { exit_code: number; signal: string | null };
       this.#leave();
-      for (const watcher of this.#clear()) watcher.exit?.({ exitCode: exit_code, signal });
+      this.onIdle();
+      for (const watcher of this.#clear()) told(() => watcher.exit?.({ exitCode: exit_code, signal }));
     }
-  }
+  };
 
   #takeOutput(frame: Frame): void {
     const bytes = fromBase64(frame["data"] as string);
@@ -140,9 +155,8 @@ export class TerminalFeed implements Follower {
     this.#offset = end;
     const info = { offset, isRedraw, missing: this.#missing };
     this.#missing = 0;
-    const pending = [...this.#watchers].map((it) => it.output?.(bytes, info));
-    if (pending.some((it) => it instanceof Promise))
-      void Promise.allSettled(pending).then(() => this.#took(end));
+    const pending = [...this.#watchers].map((it) => told(() => it.output?.(bytes, info)));
+    if (pending.some((it) => it !== undefined)) void Promise.all(pending).then(() => this.#took(end));
     else this.#took(end);
   }
 
@@ -161,7 +175,8 @@ export class TerminalFeed implements Follower {
     if (!this.#watchers.delete(watcher) || this.#watchers.size > 0) return;
     const link = this.#link;
     this.#leave();
-    void link?.request("pty.unsubscribe", { session_id: this.id }).catch(() => {});
+    this.#left = link?.request("pty.unsubscribe", { session_id: this.id }).catch(() => {});
+    void Promise.resolve(this.#left).then(() => this.#watchers.size === 0 && this.onIdle());
   }
 
   #clear(): TerminalWatcher[] {
@@ -172,8 +187,7 @@ export class TerminalFeed implements Follower {
 
   #leave(): void {
     this.host.unfollow(this);
-    this.#link?.unlisten(this.id);
+    this.#link?.unlisten(this.id, this.#receive);
     this.#link = undefined;
-    if (this.registry.get(this.id) === this) this.registry.delete(this.id);
   }
 }

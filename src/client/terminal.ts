@@ -5,13 +5,8 @@ import { isTrlError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { InputQueue } from "./input-queue.ts";
 import { type Camelized, camelized, type Options, wireParams } from "./naming.ts";
-import type {
-  OutputInfo,
-  TerminalExit,
-  TerminalFeed,
-  TerminalWatcher,
-  WatchOptions,
-} from "./terminal-feed.ts";
+import type { OutputInfo, TerminalExit, TerminalWatcher, WatchOptions } from "./terminal-feed.ts";
+import type { TerminalFeeds } from "./terminal-feeds.ts";
 
 export interface TerminalOptions extends Options<"pty.create"> {
   /** Take the running terminal of this id or name where there is one. */
@@ -29,15 +24,16 @@ export class Terminal implements AsyncDisposable {
   readonly name: string | null;
   readonly pid: number;
   readonly #host: Host;
-  readonly #feed: TerminalFeed;
+  readonly #feeds: TerminalFeeds;
   readonly #input: InputQueue;
   readonly #isOurs: boolean;
   readonly #watches = new Set<() => void>();
+  #size: { cols: number; rows: number } | undefined;
   #exited: Promise<TerminalExit> | undefined;
 
-  constructor(host: Host, { session_id, name, pid }: TerminalSummary, feed: TerminalFeed, isOurs: boolean) {
+  constructor(host: Host, { session_id, name, pid }: TerminalSummary, feeds: TerminalFeeds, isOurs: boolean) {
     this.#host = host;
-    this.#feed = feed;
+    this.#feeds = feeds;
     this.#isOurs = isOurs;
     this.id = session_id;
     this.name = name;
@@ -55,7 +51,7 @@ export class Terminal implements AsyncDisposable {
 
   /** Output, sizes, the end, and what goes wrong. While somebody watches, the answers to the program are theirs. */
   watch(watcher: TerminalWatcher, options: WatchOptions = {}): () => void {
-    const end = this.#feed.watch(watcher, options);
+    const end = this.#feeds.watch(this.id, watcher, options, this.#size);
     const stop = () => {
       this.#watches.delete(stop);
       end();
@@ -71,9 +67,10 @@ export class Terminal implements AsyncDisposable {
 
   /** Says how large the window is here. False where another client, that typed last, decides. */
   async resize(cols: number, rows: number): Promise<boolean> {
-    this.#feed.size = { cols, rows };
+    this.#size = { cols, rows };
+    this.#feeds.resized(this.id, this.#size);
     const { applied, ...holds } = await this.#host.call("pty.resize", { session_id: this.id, cols, rows });
-    if (!applied) this.#feed.tellSize(holds); // who has resized a window by now is to know
+    if (!applied) this.#feeds.tellSize(this.id, holds); // who has resized a window by now is to know
     return applied;
   }
 

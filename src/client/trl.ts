@@ -10,7 +10,8 @@ import { type ConnectionState, KeptLink, type ReconnectOptions } from "./reconne
 import { findNamed } from "./resolve.ts";
 import { Session, type SessionOptions } from "./session.ts";
 import { Terminal, type TerminalOptions } from "./terminal.ts";
-import { TerminalFeed } from "./terminal-feed.ts";
+import { TerminalFeeds } from "./terminal-feeds.ts";
+import { told } from "./told.ts";
 
 export interface CallOptions {
   /** Stops waiting for the answer; what was asked for may still be done. */
@@ -24,18 +25,18 @@ type CallArguments<M extends MethodName> =
 
 export class Trl implements AsyncDisposable {
   readonly #link: KeptLink;
-  readonly #feeds = new Map<string, TerminalFeed>();
   readonly #stateListeners = new Set<(state: ConnectionState, error?: Error) => void>();
   readonly #host: Host = {
     call: (method, params, options) => this.#call(method, params, options),
     follow: (follower) => this.#link.follow(follower),
     unfollow: (follower) => this.#link.unfollow(follower),
   };
+  readonly #feeds = new TerminalFeeds(this.#host);
 
   private constructor(open: OpenCarrier, { patienceS = 5 }: ReconnectOptions) {
     this.#link = new KeptLink(open, patienceS);
     this.#link.onState = (state, error) => {
-      for (const listener of this.#stateListeners) listener(state, error);
+      for (const listener of this.#stateListeners) told(() => listener(state, error));
     };
   }
 
@@ -83,14 +84,14 @@ export class Trl implements AsyncDisposable {
         if (!made) throw error;
         return made;
       }));
-    return new Terminal(this.#host, summary, this.#feed(summary.session_id), !reuse);
+    return new Terminal(this.#host, summary, this.#feeds, !reuse);
   }
 
   /** One that exists, or has ended lately, by its name, its id, or the beginning of its id. */
   async openTerminal(nameOrId: string): Promise<Terminal> {
     const { sessions } = await this.#call("pty.list", {});
     const found = findNamed(sessions, nameOrId);
-    return new Terminal(this.#host, found, this.#feed(found.session_id), false);
+    return new Terminal(this.#host, found, this.#feeds, false);
   }
 
   /** The output of a command that runs or has ended lately, from its beginning or from where it was left. */
@@ -121,7 +122,7 @@ export class Trl implements AsyncDisposable {
   ): Promise<Result<M>> {
     signal?.throwIfAborted();
     for (let attempt = 1; ; attempt++) {
-      const link = await this.#link.get();
+      const link = await unlessAborted(this.#link.get(), signal);
       try {
         return (await link.request(method, params, { signal })) as Result<M>;
       } catch (error) {
@@ -144,11 +145,16 @@ export class Trl implements AsyncDisposable {
       live.find(({ session_id }) => session_id === wanted) ?? live.findLast(({ name }) => name === wanted)
     );
   }
-
-  /** All who watch a terminal through this client share one subscription. */
-  #feed(id: string): TerminalFeed {
-    return this.#feeds.get(id) ?? new TerminalFeed(this.#host, id, this.#feeds);
-  }
 }
 
 const attemptsMax = 5;
+
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return await promise;
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort);
+  });
+  return await Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
+}

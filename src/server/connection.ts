@@ -30,6 +30,7 @@ export class Connection implements OutputLane {
   readonly #replies = new FrameQueue();
   readonly #output = new FrameQueue();
   #subscribers = new Set<LaneSubscriber>();
+  #whenEmptied: (() => void)[] = [];
   readonly #memory: ClientMemory = {
     lane: this,
     attachments: new Map(),
@@ -108,6 +109,7 @@ export class Connection implements OutputLane {
     this.#current = undefined;
     this.#replies.clear();
     this.#output.clear();
+    this.#tellEmptied();
     for (const subscriber of this.#subscribers) subscriber.closed();
   }
 
@@ -123,6 +125,15 @@ export class Connection implements OutputLane {
     // The frame's memory is the caller's again after this.
     if (written < frame.length) this.#output.push(new Uint8Array(frame.subarray(written)));
     if (written > 0 && written < frame.length) this.#current = this.#output.shift();
+  }
+
+  emptied(): Promise<void> {
+    if (this.hasRoom || this.isClosed) return Promise.resolve();
+    return new Promise((resolve) => this.#whenEmptied.push(resolve));
+  }
+
+  #tellEmptied(): void {
+    for (const tell of this.#whenEmptied.splice(0)) tell();
   }
 
   attach(subscriber: LaneSubscriber): void {
@@ -182,7 +193,9 @@ export class Connection implements OutputLane {
       }
       this.#current = undefined;
     }
-    if (!hadRoom && this.hasRoom) for (const subscriber of this.#subscribers) subscriber.roomMade();
+    if (hadRoom || !this.hasRoom) return;
+    this.#tellEmptied();
+    for (const subscriber of this.#subscribers) subscriber.roomMade();
   }
 
   #write(bytes: Uint8Array): number {

@@ -12,6 +12,8 @@ export interface OutputLane {
   readonly lastProgress: number;
   /** The frame's memory may be used again after the call. */
   send(frame: Uint8Array): void;
+  /** Resolves when what was sent before has left, or never will. */
+  emptied(): Promise<void>;
   /** What an attached subscriber is told; it keeps the connection open until it detaches. */
   attach(subscriber: LaneSubscriber): void;
   detach(subscriber: LaneSubscriber): void;

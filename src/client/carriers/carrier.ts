@@ -19,4 +19,13 @@ export interface CarrierEvents {
 export type OpenCarrier = (events: CarrierEvents) => Carrier | Promise<Carrier>;
 
 /** Nobody listens: what a daemon was doing there is over. */
-export class NoDaemonError extends Error {}
+export class NoDaemonError extends Error {
+  constructor(
+    message: string,
+    options: ErrorOptions = {},
+    /** Nobody ever will again: there is no use in waiting. */
+    readonly isForEver = false,
+  ) {
+    super(message, options);
+  }
+}

@@ -19,11 +19,11 @@ const killAfterMs = 10_000;
 const lastWordsChars = 2000;
 
 export function childCarrier({ command, env, cwd, stderr = "ignore" }: ChildTarget): OpenCarrier {
-  let isSpent = false;
+  /** A new one would know nothing of what the last one was doing. */
+  let end: NoDaemonError | undefined;
   return ({ message, closed }) =>
     new Promise<Carrier>((resolve, reject) => {
-      // A new one would know nothing of what the last one was doing.
-      if (isSpent) return reject(new NoDaemonError(`${command[0]} has ended`));
+      if (end) return reject(end);
       const [program = "", ...args] = command;
       const child = spawn(program, args, {
         stdio: ["pipe", "pipe", stderr === "inherit" ? "inherit" : "pipe"],
@@ -38,22 +38,28 @@ export function childCarrier({ command, env, cwd, stderr = "ignore" }: ChildTarg
         reject(new NoDaemonError(`${program} cannot be started: ${error.message}`)),
       );
       child.on("spawn", () => {
-        isSpent = true;
-        resolve({ send: (frame) => void child.stdin?.write(`${frame}\n`), close: () => end(child) });
+        end = new NoDaemonError(`${program} was given up`, {}, true);
+        resolve({ send: (frame) => void child.stdin?.write(`${frame}\n`), close: () => stop(child) });
       });
       child.stdin?.on("error", () => {}); // its end is told by "close"
       child.stdout?.on("data", lineReader(message));
       child.on("close", (code, signal) => {
         const ending = signal ? `by ${signal}` : `with exit code ${code}`;
-        closed(new NoDaemonError(`${program} ended ${ending}${lastWords ? `: ${lastWords.trim()}` : ""}`));
+        const message = `${program} ended ${ending}${lastWords ? `: ${lastWords.trim()}` : ""}`;
+        end = new NoDaemonError(message, {}, true);
+        closed(end);
       });
     });
 }
 
-function end(child: ChildProcess): Promise<void> {
+function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const timer = setTimeout(() => child.kill("SIGKILL"), killAfterMs);
+  const timer = setTimeout(() => {
+    child.kill("SIGKILL");
+    child.stdout?.destroy(); // somebody else may hold it open
+    child.stderr?.destroy();
+  }, killAfterMs);
   child.stdin?.end();
   child.kill("SIGTERM"); // what still runs is not waited for
   return ended.finally(() => clearTimeout(timer));

@@ -17,7 +17,7 @@ export function webCarrier(
   target: WebTarget,
   webSocket: () => WebSocketConstructor | Promise<WebSocketConstructor>,
 ): OpenCarrier {
-  const base = new URL(target.url.replace(/^ws/, "http"));
+  const base = new URL(target.url.replace(/^ws/i, "http"));
   base.pathname = base.pathname.replace(/\/+$/, "");
   return async ({ message, closed }) => {
     const [ticket, Socket] = await Promise.all([
@@ -38,13 +38,19 @@ function openSocket(
 ): Promise<Carrier> {
   return new Promise<Carrier>((resolve, reject) => {
     let isOpen = false;
+    const timer = setTimeout(() => {
+      reject(new Error(`${origin} does not answer`));
+      socket.close();
+    }, answerMs);
     socket.onopen = () => {
       isOpen = true;
+      clearTimeout(timer);
       resolve({ send: (frame) => socket.send(frame), close: () => socket.close() });
     };
     socket.onmessage = ({ data }) => message(String(data));
     socket.onerror = () => {}; // told by its end
     socket.onclose = ({ code, reason }) => {
+      clearTimeout(timer);
       const why = reason || (code === 1006 ? "the connection was lost" : `code ${code}`);
       const error = new Error(`the WebSocket to ${origin} was closed: ${why}`);
       if (isOpen) closed(error);
@@ -54,13 +60,13 @@ function openSocket(
 }
 
 /** Waiting longer for an answer to so small a question is of no use. */
-const ticketMs = 10_000;
+const answerMs = 10_000;
 
 async function askForTicket(base: URL, { token }: WebTarget): Promise<string> {
   const response = await fetch(under(base, "/ticket"), {
     method: "POST",
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(ticketMs),
+    signal: AbortSignal.timeout(answerMs),
   }).catch((error: unknown) => {
     if (isRefusal(error))
       throw new NoDaemonError(`no daemon is listening on ${base.origin}`, { cause: error });

@@ -44,10 +44,11 @@ export function attachmentHandlers({ registry, stallTimeoutS }: HandlerContext):
       return { stream_id };
     },
 
-    "exec.detach": ({ stream_id }, { attachments }) => {
+    "exec.detach": async ({ stream_id }, { attachments, lane }) => {
       registry.commands.get(stream_id);
       const followed = [...(attachments.get(stream_id) ?? [])];
       for (const attachment of followed) attachment.end();
+      await lane.emptied(); // who attaches again must not meet what is left of this
       return { stream_id, detached: followed.length > 0 };
     },
   };

@@ -35,10 +35,11 @@ export function subscriptionHandlers({ registry: { terminals } }: HandlerContext
       return { session_id };
     },
 
-    "pty.unsubscribe": ({ session_id }, { subscriptions }) => {
+    "pty.unsubscribe": async ({ session_id }, { subscriptions, lane }) => {
       terminals.get(session_id);
       const subscription = subscriptions.get(session_id);
       subscription?.end();
+      await lane.emptied(); // who subscribes again must not meet what is left of this
       return { session_id, unsubscribed: subscription !== undefined };
     },
   };

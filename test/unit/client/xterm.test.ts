@@ -143,6 +143,7 @@ test("windows that open together share the terminal that one of them makes", asy
   const made = { session_id: "desk", name: null, pid: 1, state: "running" };
   let isMade = false;
   const replies: Record<string, () => object> = {
+    "system.ping": () => ({ ok: true, data: {} }),
     // Another one makes it right after we have looked.
     "pty.list": () => ({ ok: true, data: { sessions: isMade ? [made] : [] } }),
     "pty.create": () => {
