@@ -40,8 +40,6 @@ const notRun: Record<string, string> = {
   "npm start ": "installs from the network and stays in the foreground; the scripts are looked at below",
   "npx bun run ": "builds what this test runs; the scripts are looked at below",
   "src/main.ts ": "a list of files",
-  "curl http://127.0.0.1:9100 -H":
-    "reads the token of the default socket; the other examples show the same call",
   "ssh -L ": "another machine",
   "openclaw ": "OpenClaw's own commands; openclaw-example.test.ts plays its part",
   "trl serve --http 127.0.0.1:9100 --allow-origin":

@@ -86,6 +86,8 @@ export class Page implements AsyncDisposable {
   /** A command at a real terminal, and what its user does there. That he sees what is told is the comparison. */
   async typeAtTerminal({ command, output }: Step, hands: Hands): Promise<Comparison> {
     this.#user ??= await this.#sitDown();
+    this.#user.enter("clear"); // what is told was not to be seen before
+    await this.#user.sees(/^outer>\s*$/);
     this.#user.enter(this.#toHere(command));
     await hands(this.#user);
     await this.#user.sees(output.trim());
@@ -98,9 +100,11 @@ export class Page implements AsyncDisposable {
     const file = join(this.#daemon.dir, `example-${++this.#programs}.${suffix}`);
     await Bun.write(file, this.#toHere(code));
     const comparisons: Comparison[] = [];
-    for (const runtime of runtimes) {
+    for (const [index, runtime] of runtimes.entries()) {
       const printed = await this.#run([...runtime, file]);
-      comparisons.push(this.#transcript.compare(output, this.#fromHere(printed)));
+      // The page goes on with the ids of the first run; those of the others are others.
+      const transcript = index === 0 ? this.#transcript : new Transcript();
+      comparisons.push(transcript.compare(output, this.#fromHere(printed)));
     }
     return comparisons;
   }

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { verbs } from "../../src/cli/verbs.ts";
 import { methods } from "../../src/protocol/methods.ts";
 import { fencesOf } from "../support/markdown.ts";
 
@@ -21,6 +22,12 @@ test("the list of pages has all of them", () => {
     .map((file) => `docs/${file}`);
   const rows = [...readme.matchAll(/^\| \[[^\]]+\]\((docs\/[^)]+)\)/gm)].map(([, file]) => file!);
   expect(rows.sort()).toEqual(pages.sort());
+});
+
+test("the page of the command line has every verb, and no other", () => {
+  const rows = read("docs/cli.md").matchAll(/^\| ((?:\[?`\w+`(?:\]\(#[\w-]+\))?(?:, )?)+) +\|/gm);
+  const named = [...rows].flatMap(([, cell]) => [...cell!.matchAll(/`(\w+)`/g)].map(([, verb]) => verb!));
+  expect(named.sort()).toEqual(Object.keys(verbs).sort());
 });
 
 /** Paths in the code tour: each line names a directory of src/, or things in the last one that was named. */
