@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import manifest from "../../package.json";
 import { type FlagTable, flags } from "../../src/daemon/flags.ts";
 import { errorCodes } from "../../src/protocol/errors.ts";
+import { complaintsAbout } from "../support/fragments.ts";
 import { type Example, examplesOf, fencesOf } from "../support/markdown.ts";
 import { type Hands, Page } from "../support/page.ts";
 import { faultsOf } from "../support/wire-example.ts";
@@ -16,15 +17,21 @@ setDefaultTimeout(60_000);
 const root = join(import.meta.dir, "../..");
 const pages = ["README.md", ...new Bun.Glob("{docs,examples}/**/*.md").scanSync(root)].sort();
 
+const examplesIn = (file: string) => examplesOf(readFileSync(join(root, file), "utf8"));
+
+type Runnable = Exclude<Example, { kind: "fragment" }>;
+const runnableIn = (file: string) =>
+  examplesIn(file).filter((example): example is Runnable => example.kind !== "fragment");
+
 /** Commands that sit their user down at a terminal, and what he does there. */
 const hands: Record<string, Hands> = {
   "trl new work": async (user) => {
-    await user.sees(/^(?!outer>).*[$#]$/m);
+    await user.sees(/^(?!outer>).*[$#%]$/m);
     user.press("C-\\");
   },
   "trl attach work": async (user) => {
-    await user.sees(/^(?!outer>).*[$#]$/m);
-    user.enter("exit 5");
+    await user.sees(/^(?!outer>).*[$#%]$/m);
+    user.press("C-\\");
   },
 };
 
@@ -33,50 +40,60 @@ const notRun: Record<string, string> = {
   "npm start ": "installs from the network and stays in the foreground; the scripts are looked at below",
   "npx bun run ": "builds what this test runs; the scripts are looked at below",
   "src/main.ts ": "a list of files",
-  "curl http://127.0.0.1:9100 -H":
-    "reads the token of the default socket; the other examples show the same call",
   "ssh -L ": "another machine",
   "openclaw ": "OpenClaw's own commands; openclaw-example.test.ts plays its part",
   "trl serve --http 127.0.0.1:9100 --allow-origin":
     "stays in the foreground; its flags are tested by http.test.ts",
-  "[Unit]": "a unit of systemd; its flags are looked at below",
-  "systemctl ": "a service of the user",
-  "<?xml": "a job of launchd",
-  "launchctl ": "a job of launchd",
+  "trl service install ": "a service of the user; cli-service.test.ts plays the part of its manager",
+  "[Service]": "a part of a unit of systemd",
   "scrape_configs:": "a configuration of Prometheus",
   "map $http_upgrade": "a configuration of nginx",
   "desk.example.org {": "a configuration of Caddy",
   "dist/trl serve --http": "stays in the foreground; examples/browser.test.ts does the same",
   "(cd ../.. && npx": "installs from the network; examples/electrobun.test.ts does the same",
-  "import { FitAddon }": "runs in a page; examples/browser.test.ts does it there",
-  "// ": "pieces of files; frontends.test.ts compares them",
-  'const daemon = "http': "runs in a page; http-websocket.test.ts plays its part",
   '{"ticket":': "the form of an answer",
   '{"summary":': "excerpts of an answer",
   "\\n[trl: N": "the form of a marker",
 };
 
+/** A page is read from top to bottom with one daemon; what came of each example is told as soon as it is known. */
+class Reading {
+  readonly outcomes: Promise<void>[] = [];
+  readonly end: Promise<void>;
+
+  constructor(examples: Runnable[]) {
+    let page: Page | undefined;
+    let before = Promise.resolve();
+    for (const example of examples) {
+      const outcome = before.then(async () => {
+        if (example.startsAnew) await page?.[Symbol.asyncDispose]();
+        if (example.startsAnew || !page) page = await Page.open();
+        await check(page, example);
+      });
+      this.outcomes.push(outcome);
+      before = outcome.catch(() => {}); // it is for the test to fail; the reader goes on
+    }
+    this.end = before.then(() => page?.[Symbol.asyncDispose]());
+  }
+}
+
+// Side by side: most of what the pages show is waiting.
+const readings = new Map<string, Reading>();
+beforeAll(() => {
+  for (const file of pages) readings.set(file, new Reading(runnableIn(file)));
+});
+afterAll(async () => void (await Promise.all([...readings.values()].map(({ end }) => end))));
+
 for (const file of pages) {
   describe(file, () => {
-    let page: Page | undefined;
-    const open = async () => {
-      await page?.[Symbol.asyncDispose]();
-      page = await Page.open();
-      return page;
-    };
-    beforeAll(async () => void (await open()));
-    afterAll(async () => await page?.[Symbol.asyncDispose]());
-
-    for (const example of examplesOf(readFileSync(join(root, file), "utf8")))
-      test(`line ${example.line}: ${example.kind}`, async () =>
-        await check(example.startsAnew ? await open() : page!, example));
+    for (const [index, { line, kind }] of runnableIn(file).entries())
+      test(`line ${line}: ${kind}`, async () => await readings.get(file)!.outcomes[index]);
   });
 }
 
-async function check(page: Page, example: Example): Promise<void> {
-  if (example.kind === "python") {
-    const { told, seen } = await page.runPython(example.code, example.output);
-    expect(seen).toBe(told);
+async function check(page: Page, example: Runnable): Promise<void> {
+  if (example.kind === "program") {
+    for (const { told, seen } of await page.runProgram(example)) expect(seen).toBe(told);
   } else if (example.kind === "console") {
     for (const step of example.steps) {
       const atTerminal = hands[step.command.replace(/ +# .*$/, "")];
@@ -88,8 +105,18 @@ async function check(page: Page, example: Example): Promise<void> {
   else expect(Object.keys(notRun).filter((start) => example.text.startsWith(start))).toHaveLength(1);
 }
 
+test("fragments of programs are what the client library takes and gives", () => {
+  // What the guide for frontends shows are pieces of the examples: frontends.test.ts holds them together.
+  const others = pages.filter((page) => page !== "docs/frontends.md");
+  const fragments = others.flatMap((page) =>
+    examplesIn(page).flatMap((it) => (it.kind === "fragment" ? [{ page, ...it }] : [])),
+  );
+  expect(fragments.length).toBeGreaterThan(5);
+  expect(complaintsAbout(fragments)).toEqual([]);
+});
+
 test("what is not run, or is typed at a terminal, is still in a page", () => {
-  const examples = pages.flatMap((file) => examplesOf(readFileSync(join(root, file), "utf8")));
+  const examples = pages.flatMap(examplesIn);
   const texts = examples.flatMap((example) => (example.kind === "text" ? [example.text] : []));
   expect(Object.keys(notRun).filter((start) => !texts.some((text) => text.startsWith(start)))).toEqual([]);
   const commands = examples.flatMap((example) => (example.kind === "console" ? example.steps : []));

@@ -14,9 +14,18 @@ export interface Step {
   output: string;
 }
 
+/** Complete: it is run, and prints this. */
+export interface Program {
+  language: "python" | "js";
+  code: string;
+  output: string;
+}
+
 export type Example = { line: number; startsAnew: boolean } & (
   | { kind: "console"; steps: Step[] }
-  | { kind: "python"; code: string; output: string }
+  | ({ kind: "program" } & Program)
+  /** TypeScript, or JavaScript without an output: a part of a program. */
+  | { kind: "fragment"; language: "ts" | "js"; code: string }
   | { kind: "wire" | "json"; text: string }
   /** Nothing that could be run: the list of a test says why. */
   | { kind: "text"; language: string; text: string }
@@ -55,12 +64,14 @@ export function examplesOf(markdown: string): Example[] {
     const prose = lines.slice(proseStart, line - 1).join("\n");
     const place = { line, startsAnew: prose.includes(freshDaemon) };
     proseStart = endOf(fences[i]!);
-    if (language === "python") {
-      const next = fences[i + 1];
-      const hasOutput = next?.language === "" && isBlank(lines.slice(proseStart, next.line - 1));
-      examples.push({ ...place, kind: "python", code: text, output: hasOutput ? fences[++i]!.text : "" });
-    } else if (language === "console")
-      examples.push({ ...place, kind: "console", steps: stepsOf(text, line) });
+    const next = fences[i + 1];
+    const hasOutput = next?.language === "" && isBlank(lines.slice(proseStart, next.line - 1));
+    if (language === "python" || (language === "js" && hasOutput)) {
+      const output = hasOutput ? fences[++i]!.text : "";
+      examples.push({ ...place, kind: "program", language, code: text, output });
+    } else if (language === "ts" || language === "js")
+      examples.push({ ...place, kind: "fragment", language, code: text });
+    else if (language === "console") examples.push({ ...place, kind: "console", steps: stepsOf(text, line) });
     else if (language === "json") examples.push({ ...place, kind: "json", text });
     else if (language === "" && /^[<>] \{/.test(text)) examples.push({ ...place, kind: "wire", text });
     else examples.push({ ...place, kind: "text", language, text });

@@ -13,7 +13,7 @@ export class PageShell implements AsyncDisposable {
   readonly #dir: string;
   readonly #shell: Bun.Subprocess<"pipe", "pipe", "pipe">;
   #printed = "";
-  #daemons = 0;
+  #jobs = 0;
 
   constructor({ dir, env }: PageShellSetup) {
     this.#dir = dir;
@@ -27,13 +27,14 @@ export class PageShell implements AsyncDisposable {
     void this.#read(this.#shell.stderr);
   }
 
-  /** What the command printed. A daemon that it leaves in the background is waited for; its log is not output. */
+  /** What the command printed. What it leaves in the background prints elsewhere; a daemon there is waited for. */
   async run(command: string): Promise<string> {
-    const [, line] = /^(.*)&\s*$/s.exec(command) ?? [];
-    if (line === undefined) return await this.#type(`eval ${quoted(command)} </dev/null 2>&1`);
-    const ownLog = `${this.#dir}/daemon-${++this.#daemons}.log`;
+    if (!isInBackground(command)) return await this.#type(`eval ${quoted(command)} </dev/null 2>&1`);
+    const line = command.slice(0, command.lastIndexOf("&"));
+    const ownLog = `${this.#dir}/background-${++this.#jobs}.log`;
     const log = / 2>(\S+)/.exec(line)?.[1] ?? ownLog;
     await this.#type(`eval ${quoted(line)} </dev/null >${quoted(ownLog)} 2>&1 &`);
+    if (!isDaemon(line)) return "";
     await until("the daemon in the background", async () =>
       /\bready\b/.test(await readFile(log, "utf8").catch(() => "")),
     );
@@ -71,5 +72,8 @@ export class PageShell implements AsyncDisposable {
     for await (const chunk of stream) this.#printed += decoder.decode(chunk, { stream: true });
   }
 }
+
+export const isInBackground = (command: string) => /[^&]&\s*$/.test(command);
+export const isDaemon = (command: string) => /\btrl serve\b/.test(command);
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;

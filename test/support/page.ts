@@ -1,9 +1,9 @@
 // A Markdown page as its reader meets it: a daemon that runs, and the examples typed from top to bottom.
-import { symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { startDaemon, type TestDaemon } from "./daemon.ts";
-import type { Step } from "./markdown.ts";
-import { PageShell } from "./page-shell.ts";
+import type { Program, Step } from "./markdown.ts";
+import { isDaemon, isInBackground, PageShell } from "./page-shell.ts";
 import { binary } from "./program.ts";
 import { Transcript } from "./transcript.ts";
 import { User } from "./user.ts";
@@ -26,6 +26,11 @@ const python = Bun.spawnSync([
   "-c",
   "import sys; print(sys.executable, end='')",
 ]).stdout.toString();
+/** What runs the programs of a page. */
+const languages = {
+  python: { suffix: "py", runtimes: [["python3"]] },
+  js: { suffix: "mjs", runtimes: [["node"], [process.execPath]] },
+};
 const path = [dirname(binary), dirname(python), process.env["PATH"]].join(":");
 
 export class Page implements AsyncDisposable {
@@ -34,12 +39,15 @@ export class Page implements AsyncDisposable {
   readonly #daemon: TestDaemon;
   readonly #shell: PageShell;
   readonly #env: Record<string, string>;
+  #programs = 0;
   #user: User | undefined;
 
   static async open(): Promise<Page> {
     const page = new Page(await startDaemon({ env: { PATH: path } }));
     await Bun.write(join(page.#daemon.dir, ".curlrc"), "silent\n"); // no meter, as at a terminal
     symlinkSync(join(root, "examples"), join(page.#daemon.dir, "examples"));
+    mkdirSync(join(page.#daemon.dir, "node_modules"));
+    symlinkSync(root, join(page.#daemon.dir, "node_modules/trl")); // as `npm install /path/to/trl` does
     return page;
   }
 
@@ -60,26 +68,55 @@ export class Page implements AsyncDisposable {
   /** A command and what came of it. `^C` at the end of the output is the reader's. */
   async type({ command, output }: Step): Promise<Comparison> {
     const here = this.#transcript.translate(this.#toHere(command));
+    const commandsBefore = await this.#commands();
     const [, beforeInterrupt] = /^(.*)^\^C\n$/ms.exec(output) ?? [];
     const printed =
       beforeInterrupt === undefined
         ? await this.#shell.run(here)
         : await this.#shell.runUntil(here, (text) => countLines(text) >= countLines(beforeInterrupt));
-    await this.#untilTerminalsSpeak();
+    if (isInBackground(here) && !isDaemon(here))
+      await until(
+        "the command in the background",
+        async () => (await this.#commands()).length > commandsBefore.length,
+      );
+    await this.#untilAllSpeak();
     return this.#transcript.compare(beforeInterrupt ?? output, this.#fromHere(printed));
   }
 
   /** A command at a real terminal, and what its user does there. That he sees what is told is the comparison. */
   async typeAtTerminal({ command, output }: Step, hands: Hands): Promise<Comparison> {
     this.#user ??= await this.#sitDown();
+    this.#user.enter("clear"); // what is told was not to be seen before
+    await this.#user.sees(/^outer>\s*$/);
     this.#user.enter(this.#toHere(command));
     await hands(this.#user);
     await this.#user.sees(output.trim());
     return { told: output, seen: output };
   }
 
-  async runPython(code: string, output: string): Promise<Comparison> {
-    const child = Bun.spawn(["python3", "-c", this.#toHere(code)], {
+  /** A whole program in a file of its own, in each of the languages' runtimes. */
+  async runProgram({ language, code, output }: Program): Promise<Comparison[]> {
+    const { suffix, runtimes } = languages[language];
+    const file = join(this.#daemon.dir, `example-${++this.#programs}.${suffix}`);
+    await Bun.write(file, this.#toHere(code));
+    const comparisons: Comparison[] = [];
+    for (const [index, runtime] of runtimes.entries()) {
+      const printed = await this.#run([...runtime, file]);
+      // The page goes on with the ids of the first run; those of the others are others.
+      const transcript = index === 0 ? this.#transcript : new Transcript();
+      comparisons.push(transcript.compare(output, this.#fromHere(printed)));
+    }
+    return comparisons;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#user?.[Symbol.dispose]();
+    await this.#shell[Symbol.asyncDispose]();
+    await this.#daemon[Symbol.asyncDispose]();
+  }
+
+  async #run(command: string[]): Promise<string> {
+    const child = Bun.spawn(command, {
       cwd: this.#daemon.dir,
       env: this.#env,
       stdio: ["ignore", "pipe", "pipe"],
@@ -89,14 +126,9 @@ export class Page implements AsyncDisposable {
       child.stderr.text(),
       child.exited,
     ]);
-    if (exitCode !== 0) throw new Error(`python3 ended with ${exitCode}:\n${stdout}${stderr}`);
-    return this.#transcript.compare(output, this.#fromHere(stdout));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#user?.[Symbol.dispose]();
-    await this.#shell[Symbol.asyncDispose]();
-    await this.#daemon[Symbol.asyncDispose]();
+    if (exitCode !== 0)
+      throw new Error(`${command.join(" ")} ended with ${exitCode}:\n${stdout}${this.#fromHere(stderr)}`);
+    return stdout;
   }
 
   /** Files of the page are the test's own, and so are its ports. */
@@ -109,7 +141,7 @@ export class Page implements AsyncDisposable {
   }
 
   #fromHere(text: string): string {
-    let result = text.replaceAll(this.#daemon.dir, "/tmp");
+    let result = text.replaceAll(binary, "/usr/local/bin/trl").replaceAll(this.#daemon.dir, "/tmp");
     for (const [told, real] of this.#ports) result = result.replace(new RegExp(`\\b${real}\\b`, "g"), told);
     return result;
   }
@@ -122,14 +154,21 @@ export class Page implements AsyncDisposable {
     return user;
   }
 
-  /** A reader is slower than a script: a program on a terminal has begun before he types on. A silent one is let be. */
-  async #untilTerminalsSpeak(): Promise<void> {
+  /** A reader is slower than a script: what he has started has begun before he types on. A silent program is let be. */
+  async #untilAllSpeak(): Promise<void> {
     using wire = await this.#daemon.connect();
     const areUp = async () => {
       const { sessions } = await wire.call("pty.list", {});
-      return sessions.every(({ state, offset }) => state === "exited" || offset > 0);
+      const terminalsSpeak = sessions.every(({ state, offset }) => state === "exited" || offset > 0);
+      const running = (await this.#commands()).filter(({ state }) => state === "running");
+      return terminalsSpeak && running.every((it) => it.stdout_bytes + it.stderr_bytes > 0);
     };
-    await until("all terminals to print something", areUp, 3000).catch(() => {});
+    await until("all that runs to print something", areUp, 3000).catch(() => {});
+  }
+
+  async #commands() {
+    using wire = await this.#daemon.connect();
+    return (await wire.call("exec.list", {})).streams;
   }
 }
 

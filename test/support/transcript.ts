@@ -22,7 +22,7 @@ class Labels {
   }
 }
 
-const id = /\b[sx]-[0-9a-f]{8}\b/g;
+const id = /\b[sx]-[0-9a-f]{8,}\b/g;
 
 /** One page's account of events beside the events themselves. */
 export class Transcript {
@@ -79,13 +79,18 @@ const rules: [RegExp, string][] = [
   [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<date>"],
   [/(?<![\d.])\d+\.\d+\.\d+(?![\d.])/g, "<version>"],
   [/(?:\/usr)?\/bin\/(bash|zsh|sh)\b/g, "/bin/$1"],
-  // trl stats, trl ping, trl ls
+  // trl stats, trl ping, trl doctor
   [new RegExp(`^(${volatileRows.join("|")})  +[\\d,]+$`, "gm"), "$1  <n>"],
-  [/\(pid \d+\)/g, "(pid <n>)"],
+  [/\bpid \d+/g, "pid <n>"],
   [/stopped after [\d.]+ s/g, "stopped after <n> s"],
   [/up \d+ s, answered in [\d.]+ ms/g, "up <n> s, answered in <n> ms"],
-  [/^(\S+ +\S* +(?:exec|pty) +\w+ +\S+ +)\d+/gm, "$1<n>"],
-  [/ \d+s(?= +(?:\d+|-)$)/gm, " <age>"],
+  // trl ls: AGE, PID
+  [/^(\S+ +\S+ +(?:exec|pty) +[A-Za-z]+(?: \d+)? +)\d+s( +)/gm, "$1<age>$2"],
+  [/^(\S+ +\S+ +pty +.*<age> +)\d+/gm, "$1<pid>"],
+  // trl ps, trl top: PID, ELAPSED; how a shell draws its prompt, as above
+  [/^(\S+ +\S+ +(?:pty|run|stream) +)\d+( +(?:[A-Za-z]+(?: \d+)? +)?)\d+s( +)/gm, "$1<pid>$2<age>$3"],
+  [/^(\S+ +\S+ +pty +<pid>.*<age> +)\d+ B/gm, "$1<n> B"],
+  [/^(trl \S+ {2}up )\d+s(.* {2})\d+ MB {2}[\d.]+ \w+\/s$/gm, "$1<age>$2<n> MB  <n> B/s"],
   // columns are as wide as what is in them
   [/(?<=\S) {2,}/g, "  "],
   [/ +$/gm, ""],

@@ -1,5 +1,6 @@
 // The runner of the pages' examples can itself be wrong: here it meets pages that lie.
 import { describe, expect, test } from "bun:test";
+import { complaintsAbout } from "../../support/fragments.ts";
 import { examplesOf, fencesOf } from "../../support/markdown.ts";
 import { Transcript } from "../../support/transcript.ts";
 import { faultsOf } from "../../support/wire-example.ts";
@@ -42,6 +43,18 @@ describe("a page's examples", () => {
     expect(examplesOf(page(...code, "", ...output))).toMatchObject([{ code: "print(1)\n", output: "1\n" }]);
     expect(examplesOf(page(...code, "Words.", ...output))).toMatchObject([{ output: "" }, { kind: "text" }]);
     expect(examplesOf(page(...code, ...code))).toMatchObject([{ output: "" }, { output: "" }]);
+  });
+
+  test("are JavaScript that is run where an output follows, else a fragment as TypeScript is", () => {
+    const code = (language: string) => [`${fence}${language}`, "f(1)", fence];
+    const output = [fence, "1", fence];
+    expect(examplesOf(page(...code("js"), "", ...output))).toMatchObject([
+      { kind: "program", language: "js", code: "f(1)\n", output: "1\n" },
+    ]);
+    expect(examplesOf(page(...code("js"), "Words.", ...code("ts")))).toMatchObject([
+      { kind: "fragment", language: "js" },
+      { kind: "fragment", language: "ts", line: 5 },
+    ]);
   });
 
   test("begin anew where the page says so", () => {
@@ -95,6 +108,29 @@ describe("a transcript", () => {
     expect(same("pid                 19,599\n", "pid  1\n")).toBe(true);
   });
 
+  test("is the same where tables differ in ages, pids and what a prompt takes", () => {
+    const ls =
+      "s-00000001  a  exec  idle   9s      -  -         -  /usr  -\nw  w  pty  exited 0   3s  19327  80x24  0  /  sh";
+    const seenLs =
+      "s-0000000a  a  exec  idle   0s  -  -  -  /usr  -\nw  w  pty  exited 0  12s  7  80x24  0  /  sh";
+    expect(same(ls, seenLs)).toBe(true);
+    expect(same(ls, seenLs.replace("idle", "running"))).toBe(false);
+    expect(same(ls, seenLs.replace("80x24", "80x25"))).toBe(false);
+    expect(same(ls, seenLs.replace("exited 0", "exited 1"))).toBe(false);
+    const ps =
+      "x-00000001  a  stream  19245  exited 3   3s  21 B  sleep 3s\nw  w  pty  19327  running  3s  10 B  sh";
+    const seenPs =
+      "x-0000000a  a  stream  7  exited 3  0s  21 B  sleep 3s\nw  w  pty  8  running  9s  24 B  sh";
+    expect(same(ps, seenPs)).toBe(true);
+    expect(same(ps, seenPs.replace("21 B", "22 B"))).toBe(false);
+    expect(same(ps, seenPs.replace("sleep 3s", "sleep 4s"))).toBe(false);
+    expect(same(ps, seenPs.replace("exited 3", "exited 0"))).toBe(false);
+    const top = "trl 0.1.0  up 5s  3 sessions  1 command running  1 terminal  60 MB  0 B/s";
+    const seenTop = "trl 0.1.0  up 9s  3 sessions  1 command running  1 terminal  71 MB  1.2 KB/s";
+    expect(same(top, seenTop)).toBe(true);
+    expect(same(top, seenTop.replace("3 sessions", "4 sessions"))).toBe(false);
+  });
+
   test("is another where anything else differs", () => {
     expect(same('{"ok":true}', '{"ok":false}')).toBe(false);
     expect(same('{"stdout":"a\\n","exit_code":0}', '{"stdout":"b\\n","exit_code":0}')).toBe(false);
@@ -126,6 +162,23 @@ describe("a transcript", () => {
     transcript.compare("made s-00000001 and x-00000002", "made s-0000000a and x-0000000b");
     expect(transcript.translate("end s-00000001; end x-00000002")).toBe("end s-0000000a; end x-0000000b");
     expect(() => transcript.translate("end s-00000003")).toThrow("which none of its outputs has shown");
+  });
+});
+
+describe("a fragment", () => {
+  const complaints = (code: string, language: "ts" | "js" = "ts") =>
+    complaintsAbout([{ page: "docs/a.md", line: 7, language, code }]);
+
+  test("may use what the page has introduced, or bring its own", () => {
+    expect(complaints('const { exitCode } = await session.run("ls");\nconst trl = exitCode;\n')).toEqual([]);
+  });
+
+  test("with a name or an option that does not exist is said, with its place", () => {
+    const [complaint, ...more] = complaints('show();\nawait session.runn("ls");\n');
+    expect(complaint).toContain("docs-a.md-7.ts(9,");
+    expect(more).toEqual([]);
+    expect(complaints('await session.run("ls", { timeout: 1 });\n')).not.toEqual([]);
+    expect(complaints("terminal.typo();\n", "js")).not.toEqual([]);
   });
 });
 
