@@ -24,6 +24,8 @@ const firstDelayMs = 20;
 const delayMaxMs = 1000;
 /** However short the patience: a daemon may take so long to answer. */
 const answerMinMs = 5000;
+/** And however long: one that has not answered by then is not asked in vain any longer, but anew. */
+const answerMaxMs = 30_000;
 
 export class KeptLink {
   readonly #followers = new Set<Follower>();
@@ -86,8 +88,9 @@ export class KeptLink {
     const deadline = performance.now() + this.patienceS * 1000;
     for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, delayMaxMs)) {
       try {
-        const leftMs = Math.ceil(Math.max(deadline - performance.now(), answerMinMs));
-        return this.#welcome(await this.#tryOpen(AbortSignal.timeout(leftMs)));
+        const leftMs = Math.max(deadline - performance.now(), answerMinMs);
+        const answerMs = Math.ceil(Math.min(leftMs, answerMaxMs));
+        return this.#welcome(await this.#tryOpen(AbortSignal.timeout(answerMs)));
       } catch (error) {
         // What a daemon that is gone was doing will not come back, however long one waits.
         if (error instanceof NoDaemonError) this.#failAll(unreachable(error, true));
