@@ -18,7 +18,9 @@ export function validateObject<S extends ObjectSchema>(schema: S, raw: unknown):
   const checked = v.safeParse(schema, given);
   if (checked.success) return checked.output;
   const message = describeIssue(checked.issues[0], schema.entries);
-  throw new TrlError("INVALID_PARAMS", message + misspellingHint(given, Object.keys(schema.entries)));
+  const hint =
+    checked.issues[0].type === "strict_object" ? "" : misspellingHint(given, Object.keys(schema.entries));
+  throw new TrlError("INVALID_PARAMS", message + hint);
 }
 
 /** An optional field that is `null` counts as not given; clients in typed languages send it so. */
@@ -34,11 +36,27 @@ type Entries = Record<string, v.GenericSchema>;
 
 function describeIssue(issue: v.BaseIssue<unknown>, entries: Entries): string {
   const path = pathOf(issue);
+  if (issue.type === "strict_object" && issue.expected === "never") return unknownField(issue, entries);
   if (issue.kind === "validation") return `${path}: expected ${issue.message}`;
   if (issue.received === "undefined")
     return `${path}: required, expected ${entries[path]?.expects ?? "a value"}`;
   const expected = issue.type === "custom" ? issue.message : issue.expected;
   return `${path}: expected ${expected}, got ${typeName(issue.input)}`;
+}
+
+/** Where an object takes no other fields than its own. */
+function unknownField(issue: v.BaseIssue<unknown>, entries: Entries): string {
+  const keys = (issue.path ?? []).map(({ key }) => String(key));
+  const known = Object.keys(keys.slice(0, -1).reduce(entriesOf, entries));
+  const meant = nearest(keys.at(-1)!, known);
+  return `${pathOf(issue)}: no such field; ${meant ? `is it meant to be "${meant}"?` : `there are ${known.join(", ")}`}`;
+}
+
+/** The fields of a field, beneath what says that it may be missing. */
+function entriesOf(entries: Entries, key: string): Entries {
+  let schema = entries[key] as { wrapped?: unknown; entries?: Entries } | undefined;
+  while (schema?.wrapped) schema = schema.wrapped as typeof schema;
+  return schema?.entries ?? {};
 }
 
 /** A key that looks like no name may hold what somebody meant to be a value. */

@@ -5,7 +5,7 @@ import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import { FrontendState } from "./frontend/state.ts";
 import type { ClientMemory, LaneSubscriber, OutputLane } from "./lane.ts";
-import { pendingRequestsMax, queuedBytesMax } from "./limits.ts";
+import { Quota } from "./quota.ts";
 
 /** What a transport gives. `write` takes what fits now and says how much; the rest is offered again later. */
 export interface Wire {
@@ -30,12 +30,7 @@ export class Connection implements OutputLane {
   readonly #replies = new FrameQueue();
   readonly #output = new FrameQueue();
   #subscribers = new Set<LaneSubscriber>();
-  readonly #memory: ClientMemory = {
-    lane: this,
-    subscriptions: new Map(),
-    frontend: new FrontendState(),
-    hangUp: () => this.#hangUp(),
-  };
+  readonly #memory: ClientMemory;
 
   constructor(
     readonly wire: Wire,
@@ -44,6 +39,13 @@ export class Connection implements OutputLane {
     maxLineBytes: number,
   ) {
     this.#decoder = new LineDecoder(maxLineBytes);
+    this.#memory = {
+      lane: this,
+      subscriptions: new Map(),
+      quota: new Quota(dispatcher.connectionLimits),
+      frontend: new FrontendState(),
+      hangUp: () => this.#hangUp(),
+    };
   }
 
   /** The transport has made sure who it is: the frontend dialect needs no further proof. */
@@ -148,7 +150,8 @@ export class Connection implements OutputLane {
   }
 
   get #isFull(): boolean {
-    return this.#replies.bytes > queuedBytesMax || this.#pending >= pendingRequestsMax;
+    const { queuedBytes, requests } = this.dispatcher.connectionLimits;
+    return this.#replies.bytes > queuedBytes || this.#pending >= requests;
   }
 
   async #answer(line: Line): Promise<void> {

@@ -1,4 +1,5 @@
 import type { FrontendState } from "./frontend/state.ts";
+import type { Quota } from "./quota.ts";
 import type { TerminalSubscription } from "./terminal-subscription.ts";
 
 /** The way out of a connection for what it subscribed to: bounded, and overtaken by replies. */
@@ -25,6 +26,8 @@ export interface ClientMemory {
   lane: OutputLane;
   /** The terminals that it watches, by their ids. */
   subscriptions: Map<string, TerminalSubscription>;
+  /** What it may have at a time. */
+  quota: Quota;
   /** Where it speaks the frontend dialect. */
   frontend: FrontendState;
   /** Nothing more is read; the connection is closed when the last reply has left. */

@@ -2,7 +2,11 @@
 // exception; the first reason to end it wins.
 import { constants } from "node:os";
 import type { ExitReason } from "../../protocol/exec.ts";
+import type { HitName, Receipt } from "../../protocol/isolation.ts";
 import { afterSeconds } from "../../util/long-timer.ts";
+import type { Enclosure } from "../isolation/enclosure.ts";
+import { type Measured, type Meter, measuredByProcess } from "../isolation/meter.ts";
+import { receiptOf } from "../isolation/receipt.ts";
 import { commandGraceMs, drainMaxMs } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import { PipeReader } from "../process/pipe-reader.ts";
@@ -20,7 +24,16 @@ export interface CommandSpec {
   output: CommandOutput;
   /** Where its input stays open. */
   input: PipeWriter | undefined;
+  /** Where the session is kept in something; the meter was read before the command began. */
+  kept: { enclosure: Enclosure; meter: Meter } | undefined;
 }
+
+/** Why the daemon itself ends a command. */
+export type StopReason = "timeout" | "cancelled" | "wall_clock_limit" | "cpu_time_limit";
+const hitBy: Partial<Record<StopReason, HitName>> = {
+  wall_clock_limit: "wall_clock",
+  cpu_time_limit: "cpu_time",
+};
 
 export interface CommandOutcome {
   exitCode: number;
@@ -28,6 +41,9 @@ export interface CommandOutcome {
   reason: ExitReason;
   durationMs: number;
   leftovers: { pid: number; command: string }[];
+  receipt: Receipt;
+  /** Nobody stopped or killed its shell: what that reports is the session's new state. */
+  isOwnEnd: boolean;
 }
 
 export class Command {
@@ -37,7 +53,7 @@ export class Command {
   readonly #spec: CommandSpec;
   readonly #stdout: PipeReader;
   readonly #stderr: PipeReader;
-  #stopReason: "timeout" | "cancelled" | undefined;
+  #stopReason: StopReason | undefined;
   #stopping: Promise<unknown> | undefined;
   #lastSignal: NodeJS.Signals | undefined;
   #outcome: CommandOutcome | undefined;
@@ -73,12 +89,14 @@ export class Command {
   }
 
   /** Ends the tree of this command; background processes of earlier commands live on. */
-  stop(reason: "timeout" | "cancelled", how: Termination = { graceMs: commandGraceMs }): void {
-    this.endedBy(reason, terminate(this.#spec.custody, { commandId: this.id }, how));
+  stop(reason: StopReason, how: Termination = { graceMs: commandGraceMs }): void {
+    const cgroup = this.#spec.kept?.enclosure.cgroup;
+    const whileFrozen = cgroup && ((act: () => void) => cgroup.whileFrozen(act));
+    this.endedBy(reason, terminate(this.#spec.custody, { commandId: this.id }, { ...how, whileFrozen }));
   }
 
   /** For whoever ends its processes otherwise. The outcome is known when that is done. */
-  endedBy(reason: "timeout" | "cancelled", termination: Promise<unknown>): void {
+  endedBy(reason: StopReason, termination: Promise<unknown>): void {
     this.#stopReason ??= reason;
     this.#stopping = Promise.all([this.#stopping, termination]);
   }
@@ -89,25 +107,57 @@ export class Command {
   }
 
   async #follow(): Promise<CommandOutcome> {
-    const { process, custody, timeoutS } = this.#spec;
+    const { process, custody, kept } = this.#spec;
     const began = performance.now();
-    const disarm = afterSeconds(timeoutS, () => this.stop("timeout"));
-    const { exitCode, signal } = await process.exited;
+    const disarm = this.#armLimits();
+    const exit = await process.exited;
+    const { exitCode } = exit;
     const durationMs = Math.round(performance.now() - began);
     disarm();
     await this.#stopping;
+    // What is in a sandbox is waited for by another process, which passes on the number alone.
+    const signal = exit.signal ?? (this.#stopReason && kept ? signalOf(exitCode) : null);
     this.output.finish(); // not before: what is being stopped may print without end until it is dead
     custody.removeRoot(process.pid);
     await Promise.all([this.#stdout.drained(drainMaxMs), this.#stderr.drained(drainMaxMs)]);
     this.#stdout.discardRest();
     this.#stderr.discardRest();
-    const leftovers = await describeLeftovers(() => custody.leftoversOf(this.id, process.pid));
-    this.#outcome = { exitCode, signal, reason: this.#reasonOf(exitCode, signal), durationMs, leftovers };
+    const isMachinery = (command: string) => kept?.enclosure.isMachinery(command) ?? false;
+    const leftovers = await describeLeftovers(() => custody.leftoversOf(this.id, process.pid), isMachinery);
+    const measured = this.#measure(exitCode, signal);
+    const reason = this.#reasonOf(exitCode, signal, measured);
+    const { stdout, stderr } = this.output;
+    const receipt = receiptOf(measured, stdout.totalBytes + stderr.totalBytes, leftovers.length);
+    const isOwnEnd = this.#stopReason === undefined && signal === null && reason !== "cancelled";
+    this.#outcome = { exitCode, signal, reason, durationMs, leftovers, receipt, isOwnEnd };
     return this.#outcome;
   }
 
-  #reasonOf(exitCode: number, signal: string | null): ExitReason {
+  #armLimits(): () => void {
+    const { timeoutS, kept } = this.#spec;
+    const disarm = afterSeconds(timeoutS, () => this.stop("timeout"));
+    if (!kept) return disarm;
+    const wallClockS = kept.enclosure.limits.wall_clock_s ?? 0;
+    const disarmWallClock = afterSeconds(wallClockS, () => this.stop("wall_clock_limit"));
+    const endWatch = kept.meter.watchCpuTime(() => this.stop("cpu_time_limit"));
+    return () => {
+      disarm();
+      disarmWallClock();
+      endWatch();
+    };
+  }
+
+  #measure(exitCode: number, signal: string | null): Measured {
+    const usage = this.#spec.process.usage();
+    const measured = this.#spec.kept?.meter.read({ exitCode, signal }, usage) ?? measuredByProcess(usage);
+    const hit = this.#stopReason && hitBy[this.#stopReason];
+    if (hit && !measured.limitsHit.includes(hit)) measured.limitsHit.push(hit);
+    return measured;
+  }
+
+  #reasonOf(exitCode: number, signal: string | null, { reason }: Measured): ExitReason {
     if (this.#stopReason) return this.#stopReason;
+    if (reason) return reason;
     const asked = this.#lastSignal;
     // A shell whose command was signalled ends with 128 and the signal's number.
     const endedByIt = asked && (signal === asked || exitCode === 128 + constants.signals[asked]);
@@ -115,13 +165,22 @@ export class Command {
   }
 }
 
+function signalOf(exitCode: number): string | null {
+  const named = Object.entries(constants.signals).find(([, number]) => number === exitCode - 128);
+  return named?.[0] ?? null;
+}
+
 /** A process that is just being started still looks like its shell: it is given a moment to become itself. */
-async function describeLeftovers(find: () => ProcessEntry[]): Promise<CommandOutcome["leftovers"]> {
+async function describeLeftovers(
+  find: () => ProcessEntry[],
+  isMachinery: (command: string) => boolean,
+): Promise<CommandOutcome["leftovers"]> {
   let found = find().map(describe);
   for (let look = 1; look < looksMax && found.some(({ command }) => isBeingStarted(command)); look++) {
     await Bun.sleep(lookMs);
     found = find().map(describe);
   }
+  found = found.filter(({ command }) => !isMachinery(command));
   return found.map(({ pid, command }) => ({ pid, command: command.replace(scriptOfShell, " (subshell)") }));
 }
 

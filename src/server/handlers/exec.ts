@@ -4,9 +4,11 @@ import type { Offsets } from "../../core/exec/command-output.ts";
 import type { CommandRecord } from "../../core/exec/command-store.ts";
 import { inputPendingMaxBytes } from "../../core/limits.ts";
 import { TrlError } from "../../protocol/errors.ts";
+import { isTimeout } from "../../protocol/exec.ts";
 import type { Params, Result } from "../../protocol/methods.ts";
 import { Attachment } from "../attachment.ts";
 import { decodeData } from "../decode-data.ts";
+import type { Client } from "../lane.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
 type ExecHandlers = Pick<
@@ -16,11 +18,15 @@ type ExecHandlers = Pick<
 
 export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecHandlers {
   return {
-    "exec.run": async ({ session_id, ...params }) => {
-      const result = await registry.get(session_id).run(params);
-      if (result.reason === "timeout") {
+    "exec.run": async ({ session_id, ...params }, { quota }) => {
+      const result = await quota.command(() => {
+        const ended = registry.get(session_id).run(params);
+        return { started: ended, ended };
+      });
+      if (isTimeout(result.reason)) {
         const seconds = (result.duration_ms / 1000).toFixed(1);
-        throw new TrlError("COMMAND_TIMEOUT", `the command was stopped after ${seconds} s`, result);
+        const which = result.reason === "timeout" ? "" : ", the limit of its session";
+        throw new TrlError("COMMAND_TIMEOUT", `the command was stopped after ${seconds} s${which}`, result);
       }
       if (params.check && result.exit_code !== 0) {
         throw new TrlError("COMMAND_FAILED", `the command ended with exit code ${result.exit_code}`, result);
@@ -28,8 +34,12 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
       return result;
     },
 
-    "exec.stream": ({ session_id, encoding = "utf8", stall_timeout_s, ...params }, { lane, afterReply }) => {
-      const { command } = registry.get(session_id).start(params, "stream");
+    "exec.stream": ({ session_id, encoding = "utf8", stall_timeout_s, ...params }, client) => {
+      const { lane, afterReply, quota } = client;
+      const command = quota.command(() => {
+        const { command: started, ended } = registry.get(session_id).start(params, "stream");
+        return { started, ended };
+      });
       const from = { stdout: 0, stderr: 0 };
       const patience = stall_timeout_s ?? stallTimeoutS;
       const attachment = new Attachment({ command, from, encoding, lane, stallTimeoutS: patience });
@@ -37,36 +47,7 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
       return { stream_id: command.id, session_id };
     },
 
-    "exec.attach": ({ stream_id, encoding = "utf8", ...wanted }, { lane, afterReply }) => {
-      const { command, sessionId, endedAt } = registry.commands.get(stream_id);
-      const { stdout, stderr } = command.output;
-      const asked = { stdout: wanted.stdout_offset ?? 0, stderr: wanted.stderr_offset ?? 0 };
-      refuseBeyondEnd(asked, command);
-      const onCharacters = encoding === "utf8";
-      const from = {
-        stdout: stdout.resumeFrom(asked.stdout, onCharacters),
-        stderr: stderr.resumeFrom(asked.stderr, onCharacters),
-      };
-      const patience = wanted.stall_timeout_s ?? stallTimeoutS;
-      const attachment = new Attachment({
-        command,
-        from: { ...from },
-        encoding,
-        lane,
-        stallTimeoutS: patience,
-      });
-      afterReply(() => attachment.start());
-      return {
-        stream_id,
-        session_id: sessionId,
-        state: endedAt ? "ended" : "running",
-        stdout_offset: from.stdout,
-        stderr_offset: from.stderr,
-        stdout_bytes: stdout.totalBytes,
-        stderr_bytes: stderr.totalBytes,
-        truncated: !stdout.hasAllFrom(asked.stdout) || !stderr.hasAllFrom(asked.stderr),
-      };
-    },
+    "exec.attach": (params, client) => attach(registry, stallTimeoutS, params, client),
 
     "exec.write": (params) => write(registry.commands.get(params.stream_id).command, params),
 
@@ -80,6 +61,43 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
     },
 
     "exec.list": () => ({ streams: registry.commands.list().map(summarise) }),
+  };
+}
+
+function attach(
+  registry: HandlerContext["registry"],
+  stallTimeoutS: number,
+  { stream_id, encoding = "utf8", ...wanted }: Params<"exec.attach">,
+  { lane, afterReply }: Client,
+): Result<"exec.attach"> {
+  const { command, sessionId, endedAt } = registry.commands.get(stream_id);
+  registry.touch(sessionId);
+  const { stdout, stderr } = command.output;
+  const asked = { stdout: wanted.stdout_offset ?? 0, stderr: wanted.stderr_offset ?? 0 };
+  refuseBeyondEnd(asked, command);
+  const onCharacters = encoding === "utf8";
+  const from = {
+    stdout: stdout.resumeFrom(asked.stdout, onCharacters),
+    stderr: stderr.resumeFrom(asked.stderr, onCharacters),
+  };
+  const patience = wanted.stall_timeout_s ?? stallTimeoutS;
+  const attachment = new Attachment({
+    command,
+    from: { ...from },
+    encoding,
+    lane,
+    stallTimeoutS: patience,
+  });
+  afterReply(() => attachment.start());
+  return {
+    stream_id,
+    session_id: sessionId,
+    state: endedAt ? "ended" : "running",
+    stdout_offset: from.stdout,
+    stderr_offset: from.stderr,
+    stdout_bytes: stdout.totalBytes,
+    stderr_bytes: stderr.totalBytes,
+    truncated: !stdout.hasAllFrom(asked.stdout) || !stderr.hasAllFrom(asked.stderr),
   };
 }
 
