@@ -15,6 +15,7 @@ type ObjectSchema = v.GenericSchema & { entries: Entries };
 export function validateObject<S extends ObjectSchema>(schema: S, raw: unknown): v.InferOutput<S> {
   const given = withoutNulls(raw ?? {});
   if (isPlainlyValid(schema.entries, given)) return given as v.InferOutput<S>;
+  refuseLists(schema.entries, given, "");
   const checked = v.safeParse(schema, given);
   if (checked.success) return checked.output;
   const message = describeIssue(checked.issues[0], schema.entries);
@@ -52,11 +53,22 @@ function unknownField(issue: v.BaseIssue<unknown>, entries: Entries): string {
   return `${pathOf(issue)}: no such field; ${meant ? `is it meant to be "${meant}"?` : `there are ${known.join(", ")}`}`;
 }
 
-/** The fields of a field, beneath what says that it may be missing. */
+/** The fields of a field that takes no others, beneath what says that it may be missing. */
 function entriesOf(entries: Entries, key: string): Entries {
-  let schema = entries[key] as { wrapped?: unknown; entries?: Entries } | undefined;
+  let schema = entries[key] as { type: string; wrapped?: unknown; entries?: Entries } | undefined;
   while (schema?.wrapped) schema = schema.wrapped as typeof schema;
-  return schema?.entries ?? {};
+  return (schema?.type === "strict_object" && schema.entries) || {};
+}
+
+/** The validator takes a list for an object without fields. */
+function refuseLists(entries: Entries, given: object, path: string): void {
+  for (const [key, value] of Object.entries(given)) {
+    const own = typeof value === "object" && value !== null ? entriesOf(entries, key) : {};
+    if (Object.keys(own).length === 0) continue;
+    if (Array.isArray(value))
+      throw new TrlError("INVALID_PARAMS", `${path}${key}: expected an object, got an array`);
+    refuseLists(own, value, `${path}${key}.`);
+  }
 }
 
 /** A key that looks like no name may hold what somebody meant to be a value. */

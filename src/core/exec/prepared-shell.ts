@@ -3,6 +3,7 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -104,15 +105,9 @@ export class PreparedShell {
 
   /** After the shell has ended. Undefined where it could not report. */
   readReport(): ByteString | undefined {
-    const fd = openOrNothing(`${this.dir}/${shellFiles.report}`);
-    if (fd === undefined) return undefined;
-    try {
-      const file = fstatSync(fd);
-      if (!file.isFile() || file.size === 0 || file.size > shellStateMaxBytes) return undefined;
-      return byteStringOf(readFileSync(fd));
-    } finally {
-      closeSync(fd);
-    }
+    const path = `${this.dir}/${shellFiles.report}`;
+    const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    return size === 0 || size > shellStateMaxBytes ? undefined : readPlainFile(path);
   }
 
   parseReport(report: ByteString, feed: CommandFeed): ReportedState | undefined {
@@ -166,13 +161,17 @@ export class PreparedShell {
   }
 }
 
-/** The directory is the command's, too: what it has put there in place of the file is not followed or waited for. */
-function openOrNothing(path: string): number | undefined {
+/** The directory is the command's, too: what it has put there in place of a file is not followed or waited for. */
+function readPlainFile(path: string): ByteString | undefined {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  let fd: number | undefined;
   try {
-    return openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    return fstatSync(fd).isFile() ? byteStringOf(readFileSync(fd)) : undefined;
   } catch {
     return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }
 

@@ -1,5 +1,14 @@
 // The files of a control group. A group may vanish between two looks, so what cannot be read counts as nothing.
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmdirSync,
+  writeSync,
+} from "node:fs";
 import { killPatienceMs } from "../limits.ts";
 import { sendSignal } from "../process/process-table.ts";
 
@@ -32,8 +41,19 @@ export const readPids = (file: string): number[] =>
     .map(Number)
     .filter((pid) => pid > 0);
 
-export const write = (file: string, value: string | number): void =>
-  writeFileSync(file, `${value}\n`, { flag: existsSync(file) ? "r+" : "w" });
+/** For writing only: some of these files may not be read, by whoever owns them either. */
+export function write(file: string, value: string | number): void {
+  const fd = openSync(file, existsSync(file) ? constants.O_WRONLY : "w");
+  try {
+    writeSync(
+      fd,
+      `${value}
+`,
+    );
+  } finally {
+    closeSync(fd);
+  }
+}
 
 /** False where the file is not there or does not take it. */
 export function tryWrite(file: string, value: string | number): boolean {

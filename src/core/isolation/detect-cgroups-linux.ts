@@ -15,7 +15,7 @@ export interface CgroupPlaces {
 }
 
 const scopeRemedy =
-  "start the daemon in a scope of its own: systemd-run --user --scope -p Delegate=yes trl serve (as root without --user)";
+  "start the daemon in a scope of its own: systemd-run --user --scope -p Delegate=yes trl serve (as root without --user), or as the only program of its container";
 
 export function detectCgroups(name: string): Cgroups | Shortcoming {
   return chooseCgroups(
