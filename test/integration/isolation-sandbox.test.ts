@@ -56,6 +56,23 @@ describe("the sandbox", () => {
       expect((await run("mount -o remount,rw /; mkdir /sys/fs/cgroup/memory/out")).exit_code).not.toBe(0);
     }));
 
+  test("cannot change the kernel's settings, and none is changed by trying", () =>
+    inside({ sandbox: {} }, async ({ run, out }) => {
+      // Opened for writing, and nothing written.
+      for (const file of [
+        "/proc/sys/kernel/core_pattern",
+        "/proc/sys/vm/overcommit_memory",
+        "/sys/kernel/profiling",
+      ]) {
+        const { exit_code, stderr } = await run(`: >>${file}`);
+        expect(stderr).toMatch(/Read-only file system|Permission denied|No such file/);
+        expect(exit_code).not.toBe(0);
+      }
+      expect(await out("cat /proc/sys/kernel/ostype; echo me >/proc/self/comm && echo own")).toBe(
+        "Linux\nown",
+      );
+    }));
+
   test("has a /tmp of its own, which lasts as long as the session", () =>
     whereAble(wire, { sandbox: {} }, async (isolation) => {
       const name = `trl-test-${process.pid}`;
@@ -201,6 +218,11 @@ describe("the sandbox", () => {
       await terminal.waitFor("KeyboardInterrupt");
       await terminal.type("open('/etc/trl-test', 'w')\n");
       await terminal.waitFor("Read-only file system");
+      const closed = await newTerminal(wire, { isolation, command: "sleep 100" });
+      expect(await wire.call("pty.close", { session_id: closed.id })).toMatchObject({
+        exit_code: 129,
+        signal: "SIGHUP",
+      });
       await terminal.type("os._exit(7)\n");
       await terminal.waitForExit();
       expect((await terminal.summary()).exit_code).toBe(7);

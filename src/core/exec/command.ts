@@ -12,6 +12,7 @@ import type { Custody } from "../process/custody.ts";
 import { PipeReader } from "../process/pipe-reader.ts";
 import type { PipeWriter } from "../process/pipe-writer.ts";
 import { type ProcessEntry, processTable } from "../process/process-table.ts";
+import { signalOf } from "../process/signal-of.ts";
 import type { SpawnedProcess } from "../process/spawn.ts";
 import { signalAll, type Termination, terminate } from "../process/terminate.ts";
 import type { CommandOutput } from "./command-output.ts";
@@ -163,11 +164,6 @@ export class Command {
     const endedByIt = asked && (signal === asked || exitCode === 128 + constants.signals[asked]);
     return endedByIt ? "cancelled" : signal ? "signal" : "exit";
   }
-}
-
-function signalOf(exitCode: number): string | null {
-  const named = Object.entries(constants.signals).find(([, number]) => number === exitCode - 128);
-  return named?.[0] ?? null;
 }
 
 /** A process that is just being started still looks like its shell: it is given a moment to become itself. */

@@ -43,6 +43,7 @@ function view({ root, network, privateTmp, writable, hidden, ownDir, secrets }: 
     { at: "/", options: ["--ro-bind", root, "/"] },
     { at: "/dev", options: ["--dev", "/dev"] },
     { at: "/proc", options: ["--proc", "/proc"] },
+    ...kernelSettings.map((at) => ({ at, options: ["--ro-bind-try", at, at] })),
     ...(existsSync(inRoot("/run")) ? [{ at: "/run", options: ["--tmpfs", "/run"] }] : []),
     ...(privateTmp ? [{ at: "/tmp", options: ["--bind", privateTmp, "/tmp"] }] : []),
     ...(network && root === "/" ? resolverFile() : []),
@@ -53,6 +54,14 @@ function view({ root, network, privateTmp, writable, hidden, ownDir, secrets }: 
   ];
   return mounts.toSorted((a, b) => depthOf(a.at) - depthOf(b.at)).flatMap(({ options }) => options);
 }
+
+/**
+ * What the kernel lets be written to by whoever is user 0, without any capability: with /proc/sys/kernel/core_pattern
+ * alone, root would be out. bwrap covers some of it, but not for a daemon that is root.
+ */
+const kernelSettings = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "driver"].map(
+  (name) => `/proc/${name}`,
+);
 
 interface Mount {
   at: string;

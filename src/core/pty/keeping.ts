@@ -6,6 +6,7 @@ import type { Enclosure } from "../isolation/enclosure.ts";
 import { type Measured, type Meter, measuredByProcess, type ProcessUsage } from "../isolation/meter.ts";
 import { receiptOf } from "../isolation/receipt.ts";
 import { type ProcessEntry, processTable } from "../process/process-table.ts";
+import { signalOf } from "../process/signal-of.ts";
 import type { PtyExit } from "./driver.ts";
 
 type StopReason = "cancelled" | "wall_clock_limit" | "cpu_time_limit";
@@ -51,7 +52,8 @@ export class Keeping {
     return cgroup && ((act) => cgroup.whileFrozen(act));
   }
 
-  ended(exit: PtyExit, usage: ProcessUsage | undefined, bytesOut: number, left: ProcessEntry[]): void {
+  /** How it ended, as it is told: what is in a sandbox is waited for by another process, which knows the number alone. */
+  ended(exit: PtyExit, usage: ProcessUsage | undefined, bytesOut: number, left: ProcessEntry[]): PtyExit {
     this.#disarm();
     const measured = this.#meter?.read(exit, usage) ?? measuredByProcess(usage);
     const hit = this.#stopReason && hitBy[this.#stopReason];
@@ -59,6 +61,8 @@ export class Keeping {
     this.reason = this.#stopReason ?? measured.reason ?? (exit.signal ? "signal" : "exit");
     const isOwn = ({ pid }: ProcessEntry) => !this.enclosure?.isMachinery(processTable.commandLine(pid));
     this.receipt = receiptOf(measured, bytesOut, left.filter(isOwn).length);
+    const isPassedOn = exit.signal === null && this.#stopReason !== undefined && this.enclosure !== undefined;
+    return isPassedOn ? { ...exit, signal: signalOf(exit.exitCode) } : exit;
   }
 
   /** So far; undefined where nothing counts it. */

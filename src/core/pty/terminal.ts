@@ -234,8 +234,8 @@ export class Terminal {
     this.#endedAt = new Date();
     if (!this.#screen.canForget) this.#final = finalView(this.#screen.read());
     if (this.#final) this.#screen.dispose();
-    this.keeping.ended(exit, this.#pty.usage(), this.ring.end, custody.membersOf({ sessionId: this.id }));
-    this.#exit = exit;
+    const left = custody.membersOf({ sessionId: this.id });
+    this.#exit = this.keeping.ended(exit, this.#pty.usage(), this.ring.end, left);
     this.#audience.exited();
     await this.#end(destroyGraceMs);
     await this.keeping.dispose();
