@@ -248,6 +248,17 @@ describe("what was not asked for, or is not known,", () => {
 });
 
 describe("control groups", () => {
+  test("are made for nobody who does not ask", async () => {
+    await using own = await startDaemon();
+    using client = await own.connect();
+    const session = await newSession(client);
+    await session.run("sleep 1000 &");
+    const terminal = await newTerminal(client);
+    expect(cgroupsOf(own.pid)).toEqual([]);
+    for (const { id } of [session, terminal])
+      expect((await client.call("session.info", { session_id: id })).isolation).toBeNull();
+  });
+
   test("are gone with their sessions, and with the daemon", async () => {
     await using own = await startDaemon();
     using client = await own.connect();
