@@ -2,17 +2,16 @@
 // exception; the first reason to end it wins.
 import { constants } from "node:os";
 import type { ExitReason } from "../../protocol/exec.ts";
-import type { HitName, Receipt } from "../../protocol/isolation.ts";
+import type { Receipt } from "../../protocol/isolation.ts";
 import { afterSeconds } from "../../util/long-timer.ts";
-import type { Enclosure } from "../isolation/enclosure.ts";
-import { type Measured, type Meter, measuredByProcess } from "../isolation/meter.ts";
+import type { Keep, StopReason } from "../isolation/keep.ts";
+import type { Measured } from "../isolation/meter.ts";
 import { receiptOf } from "../isolation/receipt.ts";
 import { commandGraceMs, drainMaxMs } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import { PipeReader } from "../process/pipe-reader.ts";
 import type { PipeWriter } from "../process/pipe-writer.ts";
 import { type ProcessEntry, processTable } from "../process/process-table.ts";
-import { signalOf } from "../process/signal-of.ts";
 import type { SpawnedProcess } from "../process/spawn.ts";
 import { signalAll, type Termination, terminate } from "../process/terminate.ts";
 import type { CommandOutput } from "./command-output.ts";
@@ -25,16 +24,9 @@ export interface CommandSpec {
   output: CommandOutput;
   /** Where its input stays open. */
   input: PipeWriter | undefined;
-  /** Where the session is kept in something; the meter was read before the command began. */
-  kept: { enclosure: Enclosure; meter: Meter } | undefined;
+  /** Made before the command was started. */
+  keep: Keep;
 }
-
-/** Why the daemon itself ends a command. */
-export type StopReason = "timeout" | "cancelled" | "wall_clock_limit" | "cpu_time_limit";
-const hitBy: Partial<Record<StopReason, HitName>> = {
-  wall_clock_limit: "wall_clock",
-  cpu_time_limit: "cpu_time",
-};
 
 export interface CommandOutcome {
   exitCode: number;
@@ -91,9 +83,9 @@ export class Command {
 
   /** Ends the tree of this command; background processes of earlier commands live on. */
   stop(reason: StopReason, how: Termination = { graceMs: commandGraceMs }): void {
-    const cgroup = this.#spec.kept?.enclosure.cgroup;
-    const whileFrozen = cgroup && ((act: () => void) => cgroup.whileFrozen(act));
-    this.endedBy(reason, terminate(this.#spec.custody, { commandId: this.id }, { ...how, whileFrozen }));
+    const { custody, keep } = this.#spec;
+    const { whileFrozen } = keep;
+    this.endedBy(reason, terminate(custody, { commandId: this.id }, { ...how, whileFrozen }));
   }
 
   /** For whoever ends its processes otherwise. The outcome is known when that is done. */
@@ -108,52 +100,30 @@ export class Command {
   }
 
   async #follow(): Promise<CommandOutcome> {
-    const { process, custody, kept } = this.#spec;
+    const { process, custody, keep, timeoutS } = this.#spec;
     const began = performance.now();
-    const disarm = this.#armLimits();
+    const disarm = afterSeconds(timeoutS, () => this.stop("timeout"));
+    const endWatch = keep.watch((reason) => this.stop(reason));
     const exit = await process.exited;
     const { exitCode } = exit;
     const durationMs = Math.round(performance.now() - began);
     disarm();
+    endWatch();
     await this.#stopping;
-    // What is in a sandbox is waited for by another process, which passes on the number alone.
-    const signal = exit.signal ?? (this.#stopReason && kept ? signalOf(exitCode) : null);
+    const signal = keep.signalOf(exit, this.#stopReason);
     this.output.finish(); // not before: what is being stopped may print without end until it is dead
     custody.removeRoot(process.pid);
     await Promise.all([this.#stdout.drained(drainMaxMs), this.#stderr.drained(drainMaxMs)]);
     this.#stdout.discardRest();
     this.#stderr.discardRest();
-    const isMachinery = (command: string) => kept?.enclosure.isMachinery(command) ?? false;
-    const leftovers = await describeLeftovers(() => custody.leftoversOf(this.id, process.pid), isMachinery);
-    const measured = this.#measure(exitCode, signal);
+    const leftovers = await describeLeftovers(() => custody.leftoversOf(this.id, process.pid), keep);
+    const measured = keep.measure({ exitCode, signal }, process.usage(), this.#stopReason);
     const reason = this.#reasonOf(exitCode, signal, measured);
     const { stdout, stderr } = this.output;
     const receipt = receiptOf(measured, stdout.totalBytes + stderr.totalBytes, leftovers.length);
     const isOwnEnd = this.#stopReason === undefined && signal === null && reason !== "cancelled";
     this.#outcome = { exitCode, signal, reason, durationMs, leftovers, receipt, isOwnEnd };
     return this.#outcome;
-  }
-
-  #armLimits(): () => void {
-    const { timeoutS, kept } = this.#spec;
-    const disarm = afterSeconds(timeoutS, () => this.stop("timeout"));
-    if (!kept) return disarm;
-    const wallClockS = kept.enclosure.limits.wall_clock_s ?? 0;
-    const disarmWallClock = afterSeconds(wallClockS, () => this.stop("wall_clock_limit"));
-    const endWatch = kept.meter.watchCpuTime(() => this.stop("cpu_time_limit"));
-    return () => {
-      disarm();
-      disarmWallClock();
-      endWatch();
-    };
-  }
-
-  #measure(exitCode: number, signal: string | null): Measured {
-    const usage = this.#spec.process.usage();
-    const measured = this.#spec.kept?.meter.read({ exitCode, signal }, usage) ?? measuredByProcess(usage);
-    const hit = this.#stopReason && hitBy[this.#stopReason];
-    if (hit && !measured.limitsHit.includes(hit)) measured.limitsHit.push(hit);
-    return measured;
   }
 
   #reasonOf(exitCode: number, signal: string | null, { reason }: Measured): ExitReason {
@@ -169,14 +139,14 @@ export class Command {
 /** A process that is just being started still looks like its shell: it is given a moment to become itself. */
 async function describeLeftovers(
   find: () => ProcessEntry[],
-  isMachinery: (command: string) => boolean,
+  keep: Keep,
 ): Promise<CommandOutcome["leftovers"]> {
   let found = find().map(describe);
   for (let look = 1; look < looksMax && found.some(({ command }) => isBeingStarted(command)); look++) {
     await Bun.sleep(lookMs);
     found = find().map(describe);
   }
-  found = found.filter(({ command }) => !isMachinery(command));
+  found = found.filter(({ command }) => !keep.isMachinery(command));
   return found.map(({ pid, command }) => ({ pid, command: command.replace(scriptOfShell, " (subshell)") }));
 }
 

@@ -26,7 +26,7 @@ export interface MeteredLimits {
   fileSizeBytes: number | undefined;
 }
 
-interface Exit {
+export interface Exit {
   exitCode: number;
   signal: string | null;
 }

@@ -1,9 +1,6 @@
 // What is told of a terminal: as one of the terminals, and as one of the sessions.
-import type { Receipt } from "../../protocol/isolation.ts";
 import type { TerminalSummary } from "../../protocol/pty.ts";
 import type { SessionInfo, SessionSummary } from "../../protocol/session.ts";
-import { measuredByProcess } from "../isolation/meter.ts";
-import { receiptOf } from "../isolation/receipt.ts";
 import { expiryFields } from "../session/expiry.ts";
 import type { Terminal } from "./terminal.ts";
 import { terminalExpiry } from "./terminal-expiry.ts";
@@ -62,11 +59,6 @@ export function sessionInfo(terminal: Terminal): SessionInfo {
     running_command: null,
     processes: custody.membersOf({ sessionId: terminal.id }).length,
     isolation: terminal.spec.enclosure?.info() ?? null,
-    receipt: terminal.keeping.receipt ?? soFar(terminal),
+    receipt: terminal.keeping.receipt ?? terminal.keeping.receiptSoFar(terminal.ring.end),
   };
-}
-
-/** Of a program that runs, where something counts it. */
-function soFar({ keeping, ring }: Terminal): Receipt {
-  return receiptOf(keeping.measured() ?? measuredByProcess(undefined), ring.end, 0);
 }

@@ -243,7 +243,7 @@ export class Terminal {
   }
 
   #end(graceMs: number): Promise<unknown> {
-    const how = { graceMs, signal: "SIGHUP" as const, whileFrozen: this.keeping.whileFrozen() };
+    const how = { graceMs, signal: "SIGHUP" as const, whileFrozen: this.keeping.whileFrozen };
     this.#ending ??= terminate(this.spec.custody, { sessionId: this.id }, how);
     return this.#ending;
   }

@@ -10,6 +10,7 @@ import type { Executor, Launched } from "../exec/executor.ts";
 import { gather } from "../exec/gather.ts";
 import { effectiveTimeoutS } from "../exec/timeout-rule.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
+import { Keep } from "../isolation/keep.ts";
 import { ReceiptTotals } from "../isolation/receipt.ts";
 import type { Log } from "../log.ts";
 import type { Custody } from "../process/custody.ts";
@@ -166,8 +167,7 @@ export class Session {
   #start(params: CommandParams, kind: CommandRecord["kind"]): Started {
     const { executor, custody, log, timeoutS, commands } = this.spec;
     const id = newId("x");
-    const { enclosure } = this.spec;
-    const kept = enclosure && { enclosure, meter: enclosure.meter() };
+    const keep = new Keep(this.spec.enclosure);
     const launched = executor.launch({
       commandId: id,
       command: params.command,
@@ -185,7 +185,7 @@ export class Session {
       timeoutS: effectiveTimeoutS(params.command, params.timeout_s, timeoutS),
       output: new CommandOutput(params.max_output_bytes ?? this.spec.maxOutputBytes),
       input,
-      kept,
+      keep,
     });
     const ended = command.ended.then((outcome) => this.#finish(command, launched, outcome));
     this.#phase = advance(this.#phase, { state: "running", command, ended });
