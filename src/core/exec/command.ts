@@ -141,12 +141,15 @@ async function describeLeftovers(
   find: () => ProcessEntry[],
   keep: Keep,
 ): Promise<CommandOutcome["leftovers"]> {
-  let found = find().map(describe);
-  for (let look = 1; look < looksMax && found.some(({ command }) => isBeingStarted(command)); look++) {
+  const look = () =>
+    find()
+      .map(describe)
+      .filter(({ command }) => !keep.isMachinery(command));
+  let found = look();
+  for (let looks = 1; looks < looksMax && found.some(({ command }) => isBeingStarted(command)); looks++) {
     await Bun.sleep(lookMs);
-    found = find().map(describe);
+    found = look();
   }
-  found = found.filter(({ command }) => !keep.isMachinery(command));
   return found.map(({ pid, command }) => ({ pid, command: command.replace(scriptOfShell, " (subshell)") }));
 }
 

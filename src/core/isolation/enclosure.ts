@@ -1,5 +1,6 @@
 // What one session or terminal is kept in: its control group, the limits that its processes inherit, its root, its
 // sandbox. A session without isolation has none, and pays for none.
+import { basename } from "node:path";
 import type { IsolationInfo, Limits } from "../../protocol/isolation.ts";
 import { bubblewrapPrefix } from "./bubblewrap-linux.ts";
 import type { Cgroup, Cgroups } from "./cgroup.ts";
@@ -93,12 +94,12 @@ export class Enclosure {
     return new Meter(cgroup, metered, confinement.kind !== "bubblewrap");
   }
 
-  /** bwrap's own processes are no leftovers of a command. */
+  /** bwrap's own processes are no leftovers of a command; one that is just ending has a name only. */
   isMachinery(commandLine: string): boolean {
     const { confinement } = this.#spec;
-    return (
-      confinement.kind === "bubblewrap" && commandLine.startsWith(`${confinement.program} --unshare-pid `)
-    );
+    if (confinement.kind !== "bubblewrap") return false;
+    const { program } = confinement;
+    return commandLine.startsWith(`${program} --unshare-pid `) || commandLine === `[${basename(program)}]`;
   }
 
   info(): IsolationInfo {
