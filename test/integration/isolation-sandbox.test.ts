@@ -228,6 +228,22 @@ describe("the sandbox", () => {
       expect((await terminal.summary()).exit_code).toBe(7);
     }));
 
+  test("is waited for by whoever types into a terminal that is being made", () =>
+    whereAble(wire, { sandbox: {} }, async (isolation) => {
+      const session_id = `early-${process.pid}`;
+      const created = wire.request("pty.create", { session_id, isolation, command: "cat", args: [] });
+      const written = wire.request("pty.write", { session_id, data: "typed early\n" });
+      expect(await created).toMatchObject({ ok: true });
+      expect(await written).toMatchObject({ ok: true });
+      const { matched } = await wire.call("pty.wait", {
+        session_id,
+        until: { text: "typed early" },
+        timeout_s: 15,
+      });
+      expect(matched).toBe("text");
+      await wire.call("pty.close", { session_id });
+    }));
+
   test("lets a signal through to the command alone", () =>
     inside({ sandbox: {} }, async ({ id, run }) => {
       const running = run(

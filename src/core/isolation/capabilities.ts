@@ -60,7 +60,7 @@ export class Capabilities {
     if (isShortcoming(cgroups)) return { available: false, ...cgroups };
     if (cgroups.controllers.has(controller)) return yes(`cgroup ${cgroups.version}`);
     return no(
-      `the ${controller} controller is not in the daemon's control group`,
+      `the ${controller} controller is not there for the daemon's control group, or closed to it`,
       `have it handed on to the daemon (systemd: Delegate=yes; a container: --cgroupns private)`,
     );
   }

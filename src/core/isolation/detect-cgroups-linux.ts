@@ -36,15 +36,15 @@ export function chooseCgroups(
     const shortcoming = v2Shortcoming(v2, isOwn);
     return shortcoming ?? new CgroupsV2(v2.path, name, v2.isRoot);
   }
-  if (controllers.some((controller) => v1[controller] !== undefined)) {
-    const closed = Object.values(v1).find((path) => !isWritable(path));
-    if (closed === undefined) return new CgroupsV1(v1, name);
+  const open = Object.fromEntries(Object.entries(v1).filter(([, path]) => isWritable(path))) as V1Parents;
+  if (controllers.some((controller) => open[controller] !== undefined)) return new CgroupsV1(open, name);
+  const closed = controllers.map((controller) => v1[controller]).find((path) => path !== undefined);
+  if (closed !== undefined)
     return {
       reason: `the control groups of version 1 may not be written to (${closed})`,
       remedy:
         "run the daemon as root, in a container with its control groups mounted writable (--cgroupns private, rw)",
     };
-  }
   if (!v2)
     return {
       reason: "no control groups are mounted",

@@ -135,6 +135,14 @@ describe("what is chosen", () => {
     expect([chosen.version, ...chosen.controllers]).toEqual(["v1", "memory", "pids"]);
   });
 
+  test("of version 1, the hierarchies that may be written to", () => {
+    const v1 = { memory: "/nonexistent", pids: group, freezer: "/nonexistent" };
+    const chosen = chooseCgroups({ v1, v2: undefined }, name, () => true);
+    if (isShortcoming(chosen)) throw new Error(chosen.reason);
+    expect([...chosen.controllers]).toEqual(["pids"]);
+    expect(chosen.directories).toEqual([at(name)]);
+  });
+
   test("nothing, where a hierarchy is missing or closed", () => {
     expect(chooseCgroups({ v1: {}, v2: undefined }, name, () => true)).toMatchObject({
       reason: "no control groups are mounted",
