@@ -1,6 +1,6 @@
 // The wire says `timeout_s`, JavaScript says `timeoutS`. Names are turned by rule, from the schemas of the method
 // table, so that a new field needs no code here.
-import { camelCase } from "../protocol/frontend.ts";
+import { camelCase, snakeCase } from "../protocol/frontend.ts";
 import { type MethodName, methods, type Params } from "../protocol/methods.ts";
 import { nearest } from "../util/nearest.ts";
 
@@ -26,6 +26,14 @@ export function camelized<T>(value: T): Camelized<T> {
   if (typeof value !== "object" || value === null) return value as Camelized<T>;
   const entries = Object.entries(value).map(([key, inner]) => [camelCase(key), camelized(inner)]);
   return Object.fromEntries(entries) as Camelized<T>;
+}
+
+/** The other way round. */
+export function wireSpelt<T>(value: Camelized<T>): T {
+  if (Array.isArray(value)) return value.map((item) => wireSpelt(item)) as T;
+  if (typeof value !== "object" || value === null) return value as T;
+  const entries = Object.entries(value).map(([key, inner]) => [snakeCase(key), wireSpelt(inner)]);
+  return Object.fromEntries(entries) as T;
 }
 
 interface Described {

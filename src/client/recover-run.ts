@@ -1,10 +1,11 @@
 // The result of a command whose reply was lost with the connection: it went on, and its output is kept for a while.
 import { TrlError } from "../protocol/errors.ts";
-import { omissionMarker, type RunResult } from "../protocol/exec.ts";
+import { type ExitFrame, omissionMarker, type RunResult } from "../protocol/exec.ts";
 import { toBase64 } from "../util/base64.ts";
 import type { StreamName } from "./chunk-queue.ts";
 import { CommandStream } from "./command-stream.ts";
 import type { Host } from "./host.ts";
+import { wireSpelt } from "./naming.ts";
 
 export interface LostRun {
   sessionId: string;
@@ -34,15 +35,8 @@ export async function recoverRun(host: Host, lost: LostRun): Promise<RunResult> 
   const result: RunResult = {
     stdout: rendered(kept.stdout, lost.inBytes),
     stderr: rendered(kept.stderr, lost.inBytes),
-    exit_code: exit.exitCode,
-    duration_ms: exit.durationMs,
-    timed_out: exit.timedOut,
-    signal: exit.signal,
-    reason: exit.reason,
+    ...wireSpelt<Omit<ExitFrame, "stream_id" | "type">>(exit),
     truncated: isTruncated,
-    stdout_bytes: exit.stdoutBytes,
-    stderr_bytes: exit.stderrBytes,
-    leftovers: exit.leftovers,
     command_id: lost.commandId,
     working_dir,
   };

@@ -89,3 +89,9 @@ export const quietAfterExitMs = 30;
 export const exitedTerminalsMax = 256;
 export const exitedTerminalBytesMax = 32 * 1024 * 1024;
 export const exitedTerminalSeconds = 600;
+
+/** How often the processor time of a command that has a limit for it is looked at. */
+export const cpuCheckMs = 100;
+
+/** A shell that is tried within its limits needs some milliseconds; one that thrashes is not waited for. */
+export const helperPatienceMs = 10_000;

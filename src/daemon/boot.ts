@@ -13,6 +13,7 @@ import { isLoopback } from "../server/http/gate.ts";
 import { serveHttp } from "../server/http/serve.ts";
 import { serveStdio } from "../server/stdio.ts";
 import { serveUnix } from "../server/unix.ts";
+import { beside } from "../util/socket-path.ts";
 import { tokenVariable } from "../util/token-file.ts";
 import { version } from "../util/version.ts";
 import { daemonTag, endAbandoned } from "./abandoned.ts";
@@ -84,7 +85,7 @@ function openDoors(
     options.hasSocket || options.http ? obtainToken(socketPath, given) : (given ?? freshToken()),
   );
   const frontend = new FrontendAdapter({ handlers, terminals: registry.terminals, isToken });
-  const dispatcher = new Dispatcher(handlers, frontend, counters, log);
+  const dispatcher = new Dispatcher(handlers, frontend, counters, options.connectionLimits, log);
   const doors: Door[] = [];
   let done = new Promise<string>(() => {});
   if (options.http) {
@@ -162,5 +163,8 @@ function alreadyRunning(path: string): OptionError {
 
 function coreOptions(options: DaemonOptions, runDir: string) {
   const place = options.hasSocket ? options.socketPath : "stdio";
-  return { ...options, runDir, defaultShell: options.shell, daemonTag: daemonTag(place) };
+  const secretPaths = options.hasSocket
+    ? [options.socketPath, beside(options.socketPath, ".token"), beside(options.socketPath, ".pid")]
+    : [];
+  return { ...options, runDir, secretPaths, defaultShell: options.shell, daemonTag: daemonTag(place) };
 }

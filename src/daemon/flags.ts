@@ -47,6 +47,44 @@ export const flags = {
   "max-idle-sec": { kind: "seconds", default: 3600, help: "A session idle for so long is ended; 0 = never" },
   "session-ttl-sec": { kind: "seconds", default: 86400, help: "A session so old is ended; 0 = never" },
   "session-max-commands": { kind: "count", default: 1000, help: "Commands per session; 0 = no limit" },
+  "session-max-processes": {
+    kind: "count",
+    default: 0,
+    help: "Processes per session or terminal; 0 = no limit",
+  },
+  "connection-max-sessions": {
+    kind: "count",
+    default: 0,
+    help: "Sessions and terminals that one connection may have made; 0 = no limit",
+  },
+  "connection-max-commands": {
+    kind: "count",
+    default: 256,
+    help: "Commands of one connection that run at a time; 0 = no limit",
+  },
+  "connection-max-requests": {
+    kind: "count",
+    default: 1024,
+    help: "Requests of one connection that are answered at a time; more wait",
+  },
+  "connection-max-bytes": {
+    kind: "count",
+    default: 8388608,
+    help: "Replies that a connection has not read; with more it is not read either",
+  },
+  "inherit-env": {
+    kind: "string",
+    hint: "MODE",
+    choices: ["all", "safe", "none"],
+    default: "all",
+    help: "What sessions inherit of the daemon's variables: all, safe (no credentials) or none",
+  },
+  "env-include": {
+    kind: "string",
+    hint: "PATTERNS",
+    help: "Names that are inherited all the same, such as LC_*,TZ",
+  },
+  "env-exclude": { kind: "string", hint: "PATTERNS", help: "Names that are never inherited, such as AWS_*" },
   "fd-warning-threshold": {
     kind: "count",
     default: 0,

@@ -1,6 +1,8 @@
 // From flags and environment to typed options. A flag wins over TRL_<NAME>, which wins over --env-file.
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
+import type { EnvPolicy } from "../core/isolation/env-policy.ts";
+import type { ConnectionLimits } from "../server/quota.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
 import { environmentName, type FlagName, type FlagTable, flags } from "./flags.ts";
 import { type HttpDoorOptions, readHttpOptions } from "./http-options.ts";
@@ -22,6 +24,9 @@ export interface DaemonOptions {
   maxIdleS: number;
   sessionTtlS: number;
   sessionMaxCommands: number;
+  sessionMaxProcesses: number;
+  connectionLimits: ConnectionLimits;
+  envPolicy: EnvPolicy;
   fdWarningThreshold: number;
   memoryPressureMb: number;
   ptyDriver: "auto" | "native" | "bun-pty";
@@ -66,6 +71,18 @@ export function readOptions(
     maxIdleS: number("max-idle-sec"),
     sessionTtlS: number("session-ttl-sec"),
     sessionMaxCommands: number("session-max-commands"),
+    sessionMaxProcesses: number("session-max-processes"),
+    connectionLimits: {
+      sessions: number("connection-max-sessions"),
+      commands: number("connection-max-commands"),
+      requests: atLeastOne("connection-max-requests", number),
+      queuedBytes: number("connection-max-bytes"),
+    },
+    envPolicy: {
+      mode: text("inherit-env") as EnvPolicy["mode"],
+      include: patternsIn(text("env-include")),
+      exclude: patternsIn(text("env-exclude")),
+    },
     fdWarningThreshold: number("fd-warning-threshold"),
     memoryPressureMb: number("memory-pressure-mb"),
     ptyDriver: text("pty-driver") as DaemonOptions["ptyDriver"],
@@ -74,6 +91,19 @@ export function readOptions(
     allowsRoot: isOn("allow-root"),
     env,
   };
+}
+
+const patternsIn = (text: string | undefined): string[] =>
+  (text ?? "")
+    .split(",")
+    .map((pattern) => pattern.trim())
+    .filter(Boolean);
+
+/** With none at a time, nothing would ever be answered. */
+function atLeastOne(name: FlagName, number: (name: FlagName) => number): number {
+  const value = number(name);
+  if (value < 1) throw new OptionError(`--${name} needs a whole number >= 1, not "${value}"`);
+  return value;
 }
 
 function textOf(name: FlagName, given: GivenFlags, env: Record<string, string>): string | undefined {

@@ -1,11 +1,26 @@
 import * as v from "valibot";
 import { Bytes, EnvOverrides, OsPath, OsText, Seconds, SessionId, Timestamp, WindowBytes } from "./fields.ts";
+import { Receipt } from "./isolation.ts";
 
 export const encodings = ["utf8", "base64"] as const;
 export type Encoding = (typeof encodings)[number];
 
-export const exitReasons = ["exit", "signal", "timeout", "cancelled"] as const;
+/** The last four: a limit of the session's isolation ended it. */
+export const exitReasons = [
+  "exit",
+  "signal",
+  "timeout",
+  "cancelled",
+  "memory_limit",
+  "cpu_time_limit",
+  "file_size_limit",
+  "wall_clock_limit",
+] as const;
 export type ExitReason = (typeof exitReasons)[number];
+
+/** Time ran out, by whatever clock. */
+export const isTimeout = (reason: ExitReason): boolean =>
+  reason === "timeout" || reason === "wall_clock_limit";
 
 /** A request may ask for more than the daemon's default, but not for the machine's memory. */
 const outputCeilingBytes = 64 * 1024 * 1024;
@@ -40,6 +55,7 @@ export const RunResult = v.object({
   stdout_bytes: v.number(),
   stderr_bytes: v.number(),
   leftovers: v.array(v.object({ pid: v.number(), command: v.string() })),
+  receipt: Receipt,
   command_id: v.string(),
   working_dir: v.string(),
 });
@@ -140,6 +156,7 @@ export const ExitFrame = v.object({
   stdout_bytes: v.number(),
   stderr_bytes: v.number(),
   leftovers: RunResult.entries.leftovers,
+  receipt: Receipt,
 });
 export type ExitFrame = v.InferOutput<typeof ExitFrame>;
 

@@ -41,6 +41,9 @@ function envProblem(name: string, value: unknown): string | undefined {
   return typeof value === "string" ? "text without NUL bytes" : "string or null";
 }
 
+/** Patterns of variable names. */
+export const NamePatterns = v.array(v.pipe(OsText, v.nonEmpty("a pattern such as LC_*")));
+
 /** Whole or fractional seconds, however many; 0 means no limit. */
 export const Seconds = v.pipe(
   v.number(),

@@ -1,6 +1,17 @@
 import * as v from "valibot";
-import { encodings } from "./exec.ts";
-import { Bytes, EnvOverrides, OsPath, OsText, Seconds, SessionId, Timestamp, WindowBytes } from "./fields.ts";
+import { encodings, exitReasons } from "./exec.ts";
+import {
+  Bytes,
+  EnvOverrides,
+  NamePatterns,
+  OsPath,
+  OsText,
+  Seconds,
+  SessionId,
+  Timestamp,
+  WindowBytes,
+} from "./fields.ts";
+import { Isolation, Receipt } from "./isolation.ts";
 import { inheritEnvModes } from "./session.ts";
 
 export const driverNames = ["native", "bun-pty"] as const;
@@ -40,6 +51,11 @@ export const CreateParams = v.object({
   session_id: v.optional(TerminalId),
   driver: v.optional(v.picklist([...driverNames, "auto"])),
   inherit_env: v.optional(v.picklist(inheritEnvModes)),
+  env_include: v.optional(NamePatterns),
+  env_exclude: v.optional(NamePatterns),
+  idle_timeout_s: v.optional(Seconds),
+  max_age_s: v.optional(Seconds),
+  isolation: v.optional(Isolation),
   runtime: v.optional(v.string()),
 });
 export type CreateParams = v.InferOutput<typeof CreateParams>;
@@ -65,6 +81,8 @@ export const TerminalSummary = v.object({
   exit_code: v.nullable(v.number()),
   signal: v.nullable(v.string()),
   ended_at: v.nullable(Timestamp),
+  reason: v.nullable(v.picklist(exitReasons)),
+  receipt: v.nullable(Receipt),
 });
 export type TerminalSummary = v.InferOutput<typeof TerminalSummary>;
 
@@ -181,6 +199,7 @@ export const terminalEvents = {
     type: v.literal("exit"),
     exit_code: v.number(),
     signal: v.nullable(v.string()),
+    reason: v.picklist(exitReasons),
     offset: v.number(),
   }),
 };

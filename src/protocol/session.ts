@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { exitReasons } from "./exec.ts";
-import { EnvOverrides, OsPath, OsText, PlainObject, Seconds, SessionId, Timestamp } from "./fields.ts";
+import { EnvOverrides, NamePatterns, OsPath, OsText, Seconds, SessionId, Timestamp } from "./fields.ts";
+import { Isolation, IsolationInfo, Receipt } from "./isolation.ts";
 
 export const sessionStates = ["creating", "idle", "running", "terminated"] as const;
 export type SessionState = (typeof sessionStates)[number];
@@ -17,8 +18,11 @@ export const CreateParams = v.object({
   stateful: v.optional(v.boolean()),
   init: v.optional(OsText),
   inherit_env: v.optional(v.picklist(inheritEnvModes)),
+  env_include: v.optional(NamePatterns),
+  env_exclude: v.optional(NamePatterns),
   idle_timeout_s: v.optional(Seconds),
-  isolation: v.optional(PlainObject),
+  max_age_s: v.optional(Seconds),
+  isolation: v.optional(Isolation),
   runtime: v.optional(v.string()),
 });
 export type CreateParams = v.InferOutput<typeof CreateParams>;
@@ -55,6 +59,10 @@ export const SessionSummary = v.object({
   command_count: v.number(),
   timeout_s: v.number(),
   idle_timeout_s: v.number(),
+  max_age_s: v.number(),
+  /** When it will be ended if nothing happens; `null` where it will not. */
+  expires_at: v.nullable(Timestamp),
+  expires_by: v.nullable(v.picklist(["idle", "age"])),
 });
 export type SessionSummary = v.InferOutput<typeof SessionSummary>;
 
@@ -64,6 +72,9 @@ export const SessionInfo = v.object({
   stateful: v.boolean(),
   running_command: v.nullable(v.object({ command_id: v.string(), started_at: Timestamp })),
   processes: v.number(),
+  isolation: v.nullable(IsolationInfo),
+  /** All commands so far, together. */
+  receipt: Receipt,
 });
 export type SessionInfo = v.InferOutput<typeof SessionInfo>;
 

@@ -15,10 +15,13 @@ type ObjectSchema = v.GenericSchema & { entries: Entries };
 export function validateObject<S extends ObjectSchema>(schema: S, raw: unknown): v.InferOutput<S> {
   const given = withoutNulls(raw ?? {});
   if (isPlainlyValid(schema.entries, given)) return given as v.InferOutput<S>;
+  refuseLists(schema.entries, given, "");
   const checked = v.safeParse(schema, given);
   if (checked.success) return checked.output;
   const message = describeIssue(checked.issues[0], schema.entries);
-  throw new TrlError("INVALID_PARAMS", message + misspellingHint(given, Object.keys(schema.entries)));
+  const hint =
+    checked.issues[0].type === "strict_object" ? "" : misspellingHint(given, Object.keys(schema.entries));
+  throw new TrlError("INVALID_PARAMS", message + hint);
 }
 
 /** An optional field that is `null` counts as not given; clients in typed languages send it so. */
@@ -34,11 +37,38 @@ type Entries = Record<string, v.GenericSchema>;
 
 function describeIssue(issue: v.BaseIssue<unknown>, entries: Entries): string {
   const path = pathOf(issue);
+  if (issue.type === "strict_object" && issue.expected === "never") return unknownField(issue, entries);
   if (issue.kind === "validation") return `${path}: expected ${issue.message}`;
   if (issue.received === "undefined")
     return `${path}: required, expected ${entries[path]?.expects ?? "a value"}`;
   const expected = issue.type === "custom" ? issue.message : issue.expected;
   return `${path}: expected ${expected}, got ${typeName(issue.input)}`;
+}
+
+/** Where an object takes no other fields than its own. */
+function unknownField(issue: v.BaseIssue<unknown>, entries: Entries): string {
+  const keys = (issue.path ?? []).map(({ key }) => String(key));
+  const known = Object.keys(keys.slice(0, -1).reduce(entriesOf, entries));
+  const meant = nearest(keys.at(-1)!, known);
+  return `${pathOf(issue)}: no such field; ${meant ? `is it meant to be "${meant}"?` : `there are ${known.join(", ")}`}`;
+}
+
+/** The fields of a field that takes no others, beneath what says that it may be missing. */
+function entriesOf(entries: Entries, key: string): Entries {
+  let schema = entries[key] as { type: string; wrapped?: unknown; entries?: Entries } | undefined;
+  while (schema?.wrapped) schema = schema.wrapped as typeof schema;
+  return (schema?.type === "strict_object" && schema.entries) || {};
+}
+
+/** The validator takes a list for an object without fields. */
+function refuseLists(entries: Entries, given: object, path: string): void {
+  for (const [key, value] of Object.entries(given)) {
+    const own = typeof value === "object" && value !== null ? entriesOf(entries, key) : {};
+    if (Object.keys(own).length === 0) continue;
+    if (Array.isArray(value))
+      throw new TrlError("INVALID_PARAMS", `${path}${key}: expected an object, got an array`);
+    refuseLists(own, value, `${path}${key}.`);
+  }
 }
 
 /** A key that looks like no name may hold what somebody meant to be a value. */

@@ -2,7 +2,7 @@
 // faster. A client that takes nothing for a while is let go, so that it does not hold the command for ever.
 import type { Command } from "../core/exec/command.ts";
 import type { Offsets, OutputReader, StreamName } from "../core/exec/command-output.ts";
-import type { Encoding, ExitFrame } from "../protocol/exec.ts";
+import { type Encoding, type ExitFrame, isTimeout } from "../protocol/exec.ts";
 import { encodeFrame } from "../protocol/frame.ts";
 import { AttachmentWindow } from "./attachment-window.ts";
 import type { LaneSubscriber, OutputLane } from "./lane.ts";
@@ -106,7 +106,7 @@ export class Attachment implements LaneSubscriber {
 
   #sendExit(): void {
     const { command, lane } = this.#spec;
-    const { exitCode, signal, reason, durationMs, leftovers } = command.outcome!;
+    const { exitCode, signal, reason, durationMs, leftovers, receipt } = command.outcome!;
     lane.send(
       encodeFrame({
         stream_id: command.id,
@@ -115,10 +115,11 @@ export class Attachment implements LaneSubscriber {
         signal,
         reason,
         duration_ms: durationMs,
-        timed_out: reason === "timeout",
+        timed_out: isTimeout(reason),
         stdout_bytes: command.output.stdout.totalBytes,
         stderr_bytes: command.output.stderr.totalBytes,
         leftovers,
+        receipt,
       } satisfies ExitFrame),
     );
     this.end();

@@ -3,9 +3,11 @@
 import { type Line, LineDecoder } from "../protocol/frame.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher } from "./dispatch.ts";
+import { FrameQueue } from "./frame-queue.ts";
 import { FrontendState } from "./frontend/state.ts";
 import type { ClientMemory, LaneSubscriber, OutputLane } from "./lane.ts";
-import { pendingRequestsMax, queuedBytesMax } from "./limits.ts";
+import { linesPerTurnMax } from "./limits.ts";
+import { Quota } from "./quota.ts";
 
 /** What a transport gives. `write` takes what fits now and says how much; the rest is offered again later. */
 export interface Wire {
@@ -24,6 +26,7 @@ export class Connection implements OutputLane {
   #isDecoded = false;
   #inputEnded = false;
   #isPaused = false;
+  #isReadingOn = false;
   #pending = 0;
   /** The frame that has begun to leave must leave whole. */
   #current: Uint8Array | undefined;
@@ -31,13 +34,7 @@ export class Connection implements OutputLane {
   readonly #output = new FrameQueue();
   #subscribers = new Set<LaneSubscriber>();
   #whenEmptied: (() => void)[] = [];
-  readonly #memory: ClientMemory = {
-    lane: this,
-    attachments: new Map(),
-    subscriptions: new Map(),
-    frontend: new FrontendState(),
-    hangUp: () => this.#hangUp(),
-  };
+  readonly #memory: ClientMemory;
 
   constructor(
     readonly wire: Wire,
@@ -46,6 +43,14 @@ export class Connection implements OutputLane {
     maxLineBytes: number,
   ) {
     this.#decoder = new LineDecoder(maxLineBytes);
+    this.#memory = {
+      lane: this,
+      attachments: new Map(),
+      subscriptions: new Map(),
+      quota: new Quota(dispatcher.connectionLimits),
+      frontend: new FrontendState(),
+      hangUp: () => this.#hangUp(),
+    };
   }
 
   /** The transport has made sure who it is: the frontend dialect needs no further proof. */
@@ -147,11 +152,13 @@ export class Connection implements OutputLane {
 
   /** Takes up lines for as long as there is room for their answers; one chunk may hold thousands. */
   #read(): void {
-    while (!this.#isFull && !this.isClosed) {
+    for (let taken = 0; !this.#isFull && !this.isClosed; ) {
       const next = this.#lines?.next();
       if (next?.done === false) {
         void this.#answer(next.value);
-        continue;
+        if (++taken < linesPerTurnMax) continue;
+        this.#readOn();
+        break;
       }
       this.#lines = undefined;
       const chunk = this.#unread.shift();
@@ -164,8 +171,20 @@ export class Connection implements OutputLane {
     this.#regulateReading();
   }
 
+  /** In another turn: other clients come in between. */
+  #readOn(): void {
+    if (this.#isReadingOn) return;
+    this.#isReadingOn = true;
+    setImmediate(() => {
+      this.#isReadingOn = false;
+      this.#read();
+      this.#closeWhenDone();
+    });
+  }
+
   get #isFull(): boolean {
-    return this.#replies.bytes > queuedBytesMax || this.#pending >= pendingRequestsMax;
+    const { queuedBytes, requests } = this.dispatcher.connectionLimits;
+    return this.#replies.bytes > queuedBytes || this.#pending >= requests;
   }
 
   async #answer(line: Line): Promise<void> {
@@ -218,26 +237,5 @@ export class Connection implements OutputLane {
     if (!this.#inputEnded || !this.#isDecoded || this.isBusy || this.isClosed) return;
     this.isClosed = true;
     this.wire.close();
-  }
-}
-
-class FrameQueue {
-  bytes = 0;
-  #frames: Uint8Array[] = [];
-
-  push(frame: Uint8Array): void {
-    this.#frames.push(frame);
-    this.bytes += frame.length;
-  }
-
-  shift(): Uint8Array | undefined {
-    const frame = this.#frames.shift();
-    this.bytes -= frame?.length ?? 0;
-    return frame;
-  }
-
-  clear(): void {
-    this.#frames = [];
-    this.bytes = 0;
   }
 }

@@ -20,12 +20,14 @@ import type { ServerCounters } from "./counters.ts";
 import type { FrontendAdapter } from "./frontend/adapter.ts";
 import type { Handlers } from "./handlers/handlers.ts";
 import type { Client } from "./lane.ts";
+import type { ConnectionLimits } from "./quota.ts";
 
 export class Dispatcher {
   constructor(
     readonly handlers: Handlers,
     readonly frontend: FrontendAdapter,
     readonly counters: ServerCounters,
+    readonly connectionLimits: ConnectionLimits,
     readonly log: Log,
   ) {}
 

@@ -1,5 +1,6 @@
 import type { Attachment } from "./attachment.ts";
 import type { FrontendState } from "./frontend/state.ts";
+import type { Quota } from "./quota.ts";
 import type { TerminalSubscription } from "./terminal-subscription.ts";
 
 /** The way out of a connection for what it subscribed to: bounded, and overtaken by replies. */
@@ -32,6 +33,8 @@ export interface ClientMemory {
   attachments: Map<string, Set<Attachment>>;
   /** The terminals that it watches, by their ids. */
   subscriptions: Map<string, TerminalSubscription>;
+  /** What it may have at a time. */
+  quota: Quota;
   /** Where it speaks the frontend dialect. */
   frontend: FrontendState;
   /** Nothing more is read; the connection is closed when the last reply has left. */

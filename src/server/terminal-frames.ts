@@ -18,8 +18,8 @@ export const methodDialect: TerminalDialect = {
   ],
   resize: ({ id }, { cols, rows }) => `{"session_id":"${id}","type":"resize","cols":${cols},"rows":${rows}}`,
   gap: ({ id }, from, to) => `{"session_id":"${id}","type":"gap","from":${from},"to":${to}}`,
-  exit: ({ id, exit, ring }) =>
-    `{"session_id":"${id}","type":"exit","exit_code":${exit!.exitCode},"signal":${JSON.stringify(exit!.signal)},"offset":${ring.end}}`,
+  exit: ({ id, exit, keeping, ring }) =>
+    `{"session_id":"${id}","type":"exit","exit_code":${exit!.exitCode},"signal":${JSON.stringify(exit!.signal)},"reason":"${keeping.reason}","offset":${ring.end}}`,
 };
 
 /** More than this of output is several frames. */

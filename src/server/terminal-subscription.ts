@@ -1,8 +1,10 @@
 // One client that watches one terminal: a place in the terminal's ring that moves on as fast as the client reads. The
 // ring is the queue. Who falls so far behind that it has been overwritten is told of the gap and sees the screen anew;
 // neither the program nor anybody else waits.
+
+import type { TerminalListener } from "../core/pty/audience.ts";
 import type { TerminalSize } from "../core/pty/driver.ts";
-import type { Terminal, TerminalListener } from "../core/pty/terminal.ts";
+import type { Terminal } from "../core/pty/terminal.ts";
 import type { LaneSubscriber, OutputLane } from "./lane.ts";
 import { controlFrame, outputFrame, redrawFrame, type TerminalDialect } from "./terminal-frames.ts";
 

@@ -53,6 +53,9 @@ const notRun: Record<string, string> = {
   "(cd ../.. && npx": "installs from the network; examples/electrobun.test.ts does the same",
   '{"ticket":': "the form of an answer",
   '{"summary":': "excerpts of an answer",
+  '{"cgroup":': "an excerpt of an answer, from one kind of machine",
+  "systemd-run ": "needs systemd",
+  "PAGER=cat ": "a list of variables; isolation-env.test.ts knows them",
   "\\n[trl: N": "the form of a marker",
 };
 

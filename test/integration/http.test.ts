@@ -170,7 +170,7 @@ describe("a status says what the reply says:", () => {
     await daemon.call("exec.cancel", { session_id });
     expect((await running).status).toBe(200);
     await failed(
-      { id: 1, method: "session.create", params: { isolation: { network: false } } },
+      { id: 1, method: "session.create", params: { stateful: true, isolation: { root: "/" } } },
       501,
       "UNSUPPORTED",
     );

@@ -51,7 +51,8 @@ describe("session.create", () => {
     expect(await codeOf({ env: { "A=B": "1" } })).toBe("INVALID_PARAMS");
     expect(await codeOf({ env: { A: "nul\0byte" } })).toBe("INVALID_PARAMS");
     expect(await codeOf({ timeout_s: -1 })).toBe("INVALID_PARAMS");
-    expect(await codeOf({ isolation: { root: "/" } })).toBe("UNSUPPORTED");
+    expect(await codeOf({ stateful: true, isolation: { root: "/" } })).toBe("UNSUPPORTED");
+    expect(await codeOf({ isolation: { rooot: "/" } })).toBe("INVALID_PARAMS");
     expect(await codeOf({ runtime: "gpu" })).toBe("RUNTIME_NOT_FOUND");
     expect((await wire.call("session.list", {})).sessions).toEqual([]);
   });

@@ -272,7 +272,11 @@ describe("exec.cancel", () => {
     await wire.call("exec.cancel", { stream_id: streamId, signal: "CONT" });
     const seen = wire.frames.length;
     await until("it to go on", () => wire.frames.length > seen + 2);
-    await wire.call("exec.cancel", { stream_id: streamId, signal: "SIGINT" });
+    // As with ^C: bash goes on where its child had just ended by itself.
+    await until("its end", async () => {
+      await wire.request("exec.cancel", { stream_id: streamId, signal: "SIGINT" });
+      return wire.frames.some((frame) => frame["type"] === "exit");
+    });
     expect(await wire.frame((frame) => frame["type"] === "exit")).toMatchObject({
       reason: "cancelled",
       exit_code: 130,

@@ -49,6 +49,7 @@ const volatileNumbers = [
   "bytes_out",
   "connections_total",
   "duration_ms",
+  "cpu_ms",
   "memory_rss_bytes",
   "open_fds",
   "pending_bytes",
@@ -68,7 +69,7 @@ const volatileRows = [
 
 const rules: [RegExp, string][] = [
   // JSON, and how Python prints the same
-  [new RegExp(`(["'](?:${volatileNumbers.join("|")})["']: ?)\\d+`, "g"), "$1<n>"],
+  [new RegExp(`(["'](?:${volatileNumbers.join("|")})["']: ?)\\d+(?:\\.\\d+)?`, "g"), "$1<n>"],
   // of a command that runs: how far it has come
   [
     /(["']state["']: ?["']running["'].*["']stdout_bytes["']: ?)\d+(, ?["']stderr_bytes["']: ?)\d+/g,

@@ -32,6 +32,10 @@ export class CommandOutput {
     return this.#isComplete;
   }
 
+  get hasReaders(): boolean {
+    return this.#readers.size > 0;
+  }
+
   sinkOf(stream: StreamName): Sink {
     return (chunk) => this.#take(stream, chunk);
   }

@@ -2,7 +2,11 @@
 // exception; the first reason to end it wins.
 import { constants } from "node:os";
 import type { ExitReason } from "../../protocol/exec.ts";
+import type { Receipt } from "../../protocol/isolation.ts";
 import { afterSeconds } from "../../util/long-timer.ts";
+import type { Keep, StopReason } from "../isolation/keep.ts";
+import type { Measured } from "../isolation/meter.ts";
+import { receiptOf } from "../isolation/receipt.ts";
 import { commandGraceMs, drainMaxMs } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import { PipeReader } from "../process/pipe-reader.ts";
@@ -20,6 +24,8 @@ export interface CommandSpec {
   output: CommandOutput;
   /** Where its input stays open. */
   input: PipeWriter | undefined;
+  /** Made before the command was started. */
+  keep: Keep;
 }
 
 export interface CommandOutcome {
@@ -28,6 +34,9 @@ export interface CommandOutcome {
   reason: ExitReason;
   durationMs: number;
   leftovers: { pid: number; command: string }[];
+  receipt: Receipt;
+  /** Nobody stopped or killed its shell: what that reports is the session's new state. */
+  isOwnEnd: boolean;
 }
 
 export class Command {
@@ -37,7 +46,7 @@ export class Command {
   readonly #spec: CommandSpec;
   readonly #stdout: PipeReader;
   readonly #stderr: PipeReader;
-  #stopReason: "timeout" | "cancelled" | undefined;
+  #stopReason: StopReason | undefined;
   #stopping: Promise<unknown> | undefined;
   #lastSignal: NodeJS.Signals | undefined;
   #outcome: CommandOutcome | undefined;
@@ -77,12 +86,14 @@ export class Command {
   }
 
   /** Ends the tree of this command; background processes of earlier commands live on. */
-  stop(reason: "timeout" | "cancelled", how: Termination = { graceMs: commandGraceMs }): void {
-    this.endedBy(reason, terminate(this.#spec.custody, { commandId: this.id }, how));
+  stop(reason: StopReason, how: Termination = { graceMs: commandGraceMs }): void {
+    const { custody, keep } = this.#spec;
+    const { whileFrozen } = keep;
+    this.endedBy(reason, terminate(custody, { commandId: this.id }, { ...how, whileFrozen }));
   }
 
   /** For whoever ends its processes otherwise. The outcome is known when that is done. */
-  endedBy(reason: "timeout" | "cancelled", termination: Promise<unknown>): void {
+  endedBy(reason: StopReason, termination: Promise<unknown>): void {
     this.#stopReason ??= reason;
     this.#stopping = Promise.all([this.#stopping, termination]);
   }
@@ -93,25 +104,35 @@ export class Command {
   }
 
   async #follow(): Promise<CommandOutcome> {
-    const { process, custody, timeoutS } = this.#spec;
+    const { process, custody, keep, timeoutS } = this.#spec;
     const began = performance.now();
     const disarm = afterSeconds(timeoutS, () => this.stop("timeout"));
-    const { exitCode, signal } = await process.exited;
+    const endWatch = keep.watch((reason) => this.stop(reason));
+    const exit = await process.exited;
+    const { exitCode } = exit;
     const durationMs = Math.round(performance.now() - began);
     disarm();
+    endWatch();
     await this.#stopping;
+    const signal = keep.signalOf(exit, this.#stopReason);
     this.output.finish(); // not before: what is being stopped may print without end until it is dead
     custody.removeRoot(process.pid);
     await Promise.all([this.#stdout.drained(drainMaxMs), this.#stderr.drained(drainMaxMs)]);
     this.#stdout.discardRest();
     this.#stderr.discardRest();
-    const leftovers = await describeLeftovers(() => custody.leftoversOf(this.id, process.pid));
-    this.#outcome = { exitCode, signal, reason: this.#reasonOf(exitCode, signal), durationMs, leftovers };
+    const leftovers = await describeLeftovers(() => custody.leftoversOf(this.id, process.pid), keep);
+    const measured = keep.measure({ exitCode, signal }, process.usage(), this.#stopReason);
+    const reason = this.#reasonOf(exitCode, signal, measured);
+    const { stdout, stderr } = this.output;
+    const receipt = receiptOf(measured, stdout.totalBytes + stderr.totalBytes, leftovers.length);
+    const isOwnEnd = this.#stopReason === undefined && signal === null && reason !== "cancelled";
+    this.#outcome = { exitCode, signal, reason, durationMs, leftovers, receipt, isOwnEnd };
     return this.#outcome;
   }
 
-  #reasonOf(exitCode: number, signal: string | null): ExitReason {
+  #reasonOf(exitCode: number, signal: string | null, { reason }: Measured): ExitReason {
     if (this.#stopReason) return this.#stopReason;
+    if (reason) return reason;
     const asked = this.#lastSignal;
     // A shell whose command was signalled ends with 128 and the signal's number.
     const endedByIt = asked && (signal === asked || exitCode === 128 + constants.signals[asked]);
@@ -120,11 +141,18 @@ export class Command {
 }
 
 /** A process that is just being started still looks like its shell: it is given a moment to become itself. */
-async function describeLeftovers(find: () => ProcessEntry[]): Promise<CommandOutcome["leftovers"]> {
-  let found = find().map(describe);
-  for (let look = 1; look < looksMax && found.some(({ command }) => isBeingStarted(command)); look++) {
+async function describeLeftovers(
+  find: () => ProcessEntry[],
+  keep: Keep,
+): Promise<CommandOutcome["leftovers"]> {
+  const look = () =>
+    find()
+      .map(describe)
+      .filter(({ command }) => !keep.isMachinery(command));
+  let found = look();
+  for (let looks = 1; looks < looksMax && found.some(({ command }) => isBeingStarted(command)); looks++) {
     await Bun.sleep(lookMs);
-    found = find().map(describe);
+    found = look();
   }
   return found.map(({ pid, command }) => ({ pid, command: command.replace(scriptOfShell, " (subshell)") }));
 }

@@ -24,13 +24,17 @@ export function identityOf(path: Uint8Array): string | undefined {
 }
 
 /** A directory as a client gave it: absolute, `~`, or relative to `base` where there is one. */
-export function requireDirectory(given: string, base: string | undefined): string {
+export function requireDirectory(
+  given: string,
+  base: string | undefined,
+  exists: (path: Uint8Array) => boolean = isDirectory,
+): string {
   const expanded = given === "~" || given.startsWith("~/") ? homedir() + given.slice(1) : given;
   if (!expanded.startsWith("/") && base === undefined) {
     throw new TrlError("INVALID_PARAMS", `working_dir: expected an absolute path, got "${given}"`);
   }
   const path = resolve(base ?? "/", expanded);
-  if (!isDirectory(Buffer.from(path))) {
+  if (!exists(Buffer.from(path))) {
     throw new TrlError("INVALID_PARAMS", `working_dir: no such directory: ${path}`);
   }
   return path;

@@ -1,5 +1,5 @@
 // exec.run's reply: what a command printed, gathered within bounds, and how it ended.
-import { type Encoding, omissionMarker, type RunResult } from "../../protocol/exec.ts";
+import { type Encoding, isTimeout, omissionMarker, type RunResult } from "../../protocol/exec.ts";
 import type { StreamLog } from "../process/stream-log.ts";
 import type { CommandOutcome } from "./command.ts";
 import type { CommandOutput } from "./command-output.ts";
@@ -13,19 +13,20 @@ export function gather(
   outcome: CommandOutcome,
   encoding: Encoding,
 ): Omit<RunResult, "command_id" | "working_dir"> {
-  const { exitCode, signal, reason, durationMs, leftovers } = outcome;
+  const { exitCode, signal, reason, durationMs, leftovers, receipt } = outcome;
   return {
     stdout: render(output.stdout, encoding),
     stderr: render(output.stderr, encoding),
     exit_code: exitCode,
     duration_ms: durationMs,
-    timed_out: reason === "timeout",
+    timed_out: isTimeout(reason),
     signal,
     reason,
     truncated: output.stdout.isTruncated || output.stderr.isTruncated,
     stdout_bytes: output.stdout.totalBytes,
     stderr_bytes: output.stderr.totalBytes,
     leftovers,
+    receipt,
   };
 }
 

@@ -1,10 +1,11 @@
 // One `shell -c` a command; nothing is carried over. Also for shells that are not POSIX-like (fish, python).
+import type { Enclosure } from "../isolation/enclosure.ts";
 import type { Custody } from "../process/custody.ts";
 import { tagNames } from "../process/custody.ts";
 import { spawnProcess } from "../process/spawn.ts";
-import { requireDirectory } from "./directories.ts";
 import { type Env, overlayEnv } from "./environment.ts";
 import type { Executor, Launched, LaunchRequest } from "./executor.ts";
+import { placesOf } from "./places.ts";
 
 export interface PlainSpec {
   sessionId: string;
@@ -13,6 +14,7 @@ export interface PlainSpec {
   tags: Env;
   workingDir: string;
   custody: Custody;
+  enclosure: Enclosure | undefined;
 }
 
 export class PlainExecutor implements Executor {
@@ -32,12 +34,15 @@ export class PlainExecutor implements Executor {
   }
 
   launch(request: LaunchRequest): Launched {
-    const { shell, env, tags, sessionId, custody, workingDir } = this.#spec;
-    const place = request.workingDir ?? workingDir;
+    const { shell, env, tags, sessionId, custody, enclosure } = this.#spec;
+    const own = this.#spec.workingDir;
+    const workingDir = placesOf(enclosure).require(request.workingDir ?? own, own);
+    const plain = [shell, "-c", request.command];
+    const { argv, cwd } = enclosure?.wrap(plain, { workingDir }) ?? { argv: plain, cwd: workingDir };
     const process = spawnProcess({
-      argv: [shell, "-c", request.command],
+      argv,
       env: { ...overlayEnv(env, request.env), ...tags, [tagNames.command]: request.commandId },
-      workingDir: requireDirectory(place, workingDir),
+      workingDir: cwd,
       extraInputs: 0,
       openStdin: request.wantsStdin,
     });

@@ -1,12 +1,23 @@
 // A shell that has been started and waits: first for the session's state, then for its command.
-import { closeSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
+import type { Enclosure } from "../isolation/enclosure.ts";
 import { pipeSyncWriteMaxBytes, shellStateMaxBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import { writeAndClose } from "../process/pipe-writer.ts";
 import { sendSignal } from "../process/process-table.ts";
 import { type SpawnedProcess, spawnProcess } from "../process/spawn.ts";
-import { identityOf } from "./directories.ts";
+import type { Places } from "./places.ts";
 import { type ByteString, byteStringOf, bytesOf, fromText, quote } from "./shell/byte-string.ts";
 import {
   type CommandFeed,
@@ -22,6 +33,8 @@ export interface ShellSpec {
   dialect: ShellDialect;
   /** The session's own environment: every shell is started with it. */
   launchEnv: Record<string, string>;
+  places: Places;
+  enclosure: Enclosure | undefined;
 }
 
 export class PreparedShell {
@@ -56,13 +69,13 @@ export class PreparedShell {
   feedState(state: ShellState): void {
     if (this.#stateFd === undefined) return;
     this.#tell(this.#stateFd, shellFiles.restore, this.spec.dialect.stateScript(state));
-    this.#waitsIn = identityOf(bytesOf(state.workingDir));
+    this.#waitsIn = this.spec.places.identityOf(bytesOf(state.workingDir));
     this.#stateFd = undefined;
   }
 
   /** Whether it waits in that directory, and not in one of the same name that has been removed since. */
   waitsIn(directory: ByteString): boolean {
-    return this.#waitsIn !== undefined && this.#waitsIn === identityOf(bytesOf(directory));
+    return this.#waitsIn !== undefined && this.#waitsIn === this.spec.places.identityOf(bytesOf(directory));
   }
 
   /** Everything but the word to begin; returns the descriptor of its input where it has one, for the caller to close. */
@@ -93,8 +106,8 @@ export class PreparedShell {
   /** After the shell has ended. Undefined where it could not report. */
   readReport(): ByteString | undefined {
     const path = `${this.dir}/${shellFiles.report}`;
-    const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-    return size === 0 || size > shellStateMaxBytes ? undefined : byteStringOf(readFileSync(path));
+    const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    return size === 0 || size > shellStateMaxBytes ? undefined : readPlainFile(path);
   }
 
   parseReport(report: ByteString, feed: CommandFeed): ReportedState | undefined {
@@ -124,11 +137,11 @@ export class PreparedShell {
   }
 
   #spawn(): SpawnedProcess {
-    const { dialect, shell, launchEnv } = this.spec;
+    const { dialect, shell, launchEnv, enclosure } = this.spec;
     this.#writeFile(dialect.bootFile, dialect.bootScript(this.dir));
     const { argv, env } = dialect.launch(shell, this.dir);
     return spawnProcess({
-      argv,
+      argv: enclosure?.wrap(argv, { workingDir: "/", ownDir: this.dir }).argv ?? argv,
       env: { ...launchEnv, ...env },
       workingDir: "/",
       extraInputs: 3,
@@ -145,6 +158,20 @@ export class PreparedShell {
 
   #writeFile(name: string, text: ByteString): void {
     writeFileSync(`${this.dir}/${name}`, bytesOf(text), { mode: 0o600 });
+  }
+}
+
+/** The directory is the command's, too: what it has put there in place of a file is not followed or waited for. */
+function readPlainFile(path: string): ByteString | undefined {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    return fstatSync(fd).isFile() ? byteStringOf(readFileSync(fd)) : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }
 

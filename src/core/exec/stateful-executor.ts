@@ -1,11 +1,12 @@
 // Keeps a session's shell state, and one shell started ahead that waits for it and for the next command.
 import { TrlError } from "../../protocol/errors.ts";
+import type { Enclosure } from "../isolation/enclosure.ts";
 import { warmShellIdleMs } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import type { CommandOutcome } from "./command.ts";
-import { identityOf, isDirectory, requireDirectory } from "./directories.ts";
 import { type Env, type EnvOverrides, isShellName, overlayEnv } from "./environment.ts";
 import type { Executor, Launched, LaunchRequest } from "./executor.ts";
+import { type Places, placesOf } from "./places.ts";
 import { PreparedShell, type ShellSpec } from "./prepared-shell.ts";
 import { type ByteString, bytesOf, fromText, toText } from "./shell/byte-string.ts";
 import type { CommandFeed, ShellDialect, ShellState } from "./shell/dialect.ts";
@@ -25,12 +26,14 @@ export interface StatefulSpec {
   custody: Custody;
   /** Each shell gets a directory of its own in here. */
   newShellDir: () => string;
+  enclosure: Enclosure | undefined;
 }
 
 export class StatefulExecutor implements Executor {
   readonly isStateful = true;
   readonly #spec: StatefulSpec;
   readonly #shellSpec: ShellSpec;
+  readonly #places: Places;
   #state: ShellState;
   /** Most commands change nothing, and a report that says the same need not be read again. */
   #lastReport: ByteString | undefined;
@@ -43,9 +46,10 @@ export class StatefulExecutor implements Executor {
 
   constructor(spec: StatefulSpec) {
     this.#spec = spec;
-    const { sessionId, shell, dialect } = spec;
+    const { sessionId, shell, dialect, enclosure } = spec;
+    this.#places = placesOf(enclosure);
     const { launchEnv, ...initial } = dialect.initialState({ ...spec.env, ...spec.tags });
-    this.#shellSpec = { sessionId, shell, dialect, launchEnv };
+    this.#shellSpec = { sessionId, shell, dialect, launchEnv, enclosure, places: this.#places };
     this.#state = {
       ...initial,
       workingDir: fromText(spec.workingDir),
@@ -66,7 +70,7 @@ export class StatefulExecutor implements Executor {
   }
 
   launch(request: LaunchRequest): Launched {
-    const workingDir = request.workingDir && requireDirectory(request.workingDir, this.workingDir);
+    const workingDir = request.workingDir && this.#places.require(request.workingDir, this.workingDir);
     const { shell, feed, stdinFd } = this.#feed(request, workingDir);
     return {
       process: shell.process,
@@ -104,7 +108,11 @@ export class StatefulExecutor implements Executor {
       command: fromText(request.command),
       state: this.#state,
       workingDir: given ? fromText(given) : this.#state.workingDir,
-      place: isHere ? "here" : given || isDirectory(bytesOf(this.#state.workingDir)) ? "elsewhere" : "gone",
+      place: isHere
+        ? "here"
+        : given || this.#places.isDirectory(bytesOf(this.#state.workingDir))
+          ? "elsewhere"
+          : "gone",
       env: shellOverrides(request.env),
       hasStdin: request.wantsStdin,
       mayImportFunctions: oddNames(request.env).length > 0,
@@ -114,7 +122,7 @@ export class StatefulExecutor implements Executor {
   /** What the caller waits for comes first; the next shell is told its state once the reply is on its way. */
   #settle(shell: PreparedShell, feed: CommandFeed, request: LaunchRequest, outcome: CommandOutcome): void {
     // A command that was stopped or killed changes nothing: it can be repeated from where it began.
-    const report = outcome.reason === "exit" ? shell.readReport() : undefined;
+    const report = outcome.isOwnEnd ? shell.readReport() : undefined;
     const essence = report?.replaceAll(shell.dir, "");
     const isSame = essence === this.#lastReport;
     const reported = report === undefined || isSame ? undefined : shell.parseReport(report, feed);
@@ -136,6 +144,7 @@ export class StatefulExecutor implements Executor {
 
   /** A directory that was given for one command is left again, unless the command itself went elsewhere. */
   #leaveGivenDirectory(feed: CommandFeed): void {
+    const { identityOf, isDirectory } = this.#places;
     const hasMoved = identityOf(bytesOf(this.#state.workingDir)) !== identityOf(bytesOf(feed.workingDir));
     if (hasMoved || !isDirectory(bytesOf(feed.state.workingDir))) return;
     this.#state = { ...this.#state, workingDir: feed.state.workingDir };
@@ -170,6 +179,7 @@ export class StatefulExecutor implements Executor {
    * it is wanted. Otherwise it would only take a processor from the command: there is time when that has ended.
    */
   #prepareSpareInTime(): void {
+    if (this.#spec.enclosure) return; // it would take from what the command is allowed
     const isHurried = performance.now() - this.#settledAt < hurryMs;
     if (isHurried) this.#prepareSpareIfPossible();
     else this.#spareTimer = setTimeout(() => this.#prepareSpareIfPossible(), spareDelayMs);

@@ -12,6 +12,10 @@ export class CommandTally {
     signal: 0,
     timeout: 0,
     cancelled: 0,
+    memory_limit: 0,
+    cpu_time_limit: 0,
+    file_size_limit: 0,
+    wall_clock_limit: 0,
   };
   /** How many took no longer than the class of the same place. */
   readonly durations: number[] = durationClasses.map(() => 0);

@@ -27,8 +27,12 @@ interface Adopted {
   owner: Owner | undefined;
 }
 
+/** The processes of a session, where something knows them for certain: its control group. */
+export type Territory = () => number[];
+
 export class Custody {
   #sessions = new Set<string>();
+  #territories = new Map<string, Territory>();
   /** Children that whoever became this daemon by `exec` had before: none of ours. */
   readonly #foreign: Set<number>;
   #roots = new Map<number, Owner>();
@@ -43,13 +47,15 @@ export class Custody {
     this.#foreign = new Set(adoptsOrphans ? processTable.childrenOf(process.pid) : []);
   }
 
-  /** From now on the session's tag is believed. */
-  addSession(sessionId: string): void {
+  /** From now on the session's tag is believed; its territory, where it has one, above all else. */
+  addSession(sessionId: string, territory?: Territory): void {
     this.#sessions.add(sessionId);
+    if (territory) this.#territories.set(sessionId, territory);
   }
 
   removeSession(sessionId: string): void {
     this.#sessions.delete(sessionId);
+    this.#territories.delete(sessionId);
     this.#hasLeftSomething.delete(sessionId);
   }
 
@@ -66,6 +72,17 @@ export class Custody {
 
   get adoptedCount(): number {
     return this.#adopted.size;
+  }
+
+  /** Processes of a session that are neither a shell that waits nor the command that runs, nor what those started. */
+  leftoversIn(sessionId: string): ProcessEntry[] {
+    const own = new Set<number>();
+    for (const [pid, owner] of this.#roots) if (owner.sessionId === sessionId) own.add(pid);
+    const members = this.membersOf({ sessionId });
+    const entries = new Map(members.map((entry) => [entry.pid, entry]));
+    const isOfRoot = (entry: ProcessEntry | undefined): boolean =>
+      entry !== undefined && (own.has(entry.pid) || isOfRoot(entries.get(entry.ppid)));
+    return members.filter((entry) => !isOfRoot(entry));
   }
 
   /** All living processes of a session or command, roots included. */
@@ -122,6 +139,9 @@ export class Custody {
   }
 
   #ownerOf(entry: ProcessEntry, justEnded: Owner | undefined): Owner | undefined {
+    for (const [sessionId, territory] of this.#territories) {
+      if (territory().includes(entry.pid)) return this.#commandIn(sessionId, justEnded) ?? { sessionId };
+    }
     const met = this.#met.get(entry.pid);
     if (met?.entry.startTime === entry.startTime) return met.owner;
     for (const related of [entry.sid, entry.pgid]) {
@@ -164,6 +184,10 @@ export class Custody {
     const starts: [pid: number, owner: Owner | undefined][] = [];
     for (const [pid, owner] of this.#roots) if (isSelected(owner, selection)) starts.push([pid, owner]);
     for (const [pid, { owner }] of this.#adopted) if (isSelected(owner, selection)) starts.push([pid, owner]);
+    const sessionId =
+      typeof selection === "object" && "sessionId" in selection ? selection.sessionId : undefined;
+    const territory = sessionId === undefined ? undefined : this.#territories.get(sessionId);
+    for (const pid of territory?.() ?? []) starts.unshift([pid, { sessionId: sessionId! }]);
     const members = new Map<number, ProcessEntry>();
     for (let next = starts.pop(); next !== undefined; next = starts.pop()) {
       const [pid, owner] = next;

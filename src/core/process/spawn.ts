@@ -1,7 +1,9 @@
 // Starts one OS process in a session and group of its own, with real pipes for its output.
 import { closeSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
+import type { ProcessUsage } from "../isolation/meter.ts";
 import { createPipe } from "./libc.ts";
+import { usageOf } from "./usage.ts";
 
 export interface SpawnRequest {
   argv: string[];
@@ -22,6 +24,8 @@ export interface SpawnedProcess {
   stdinFd: number | undefined;
   extraFds: number[];
   exited: Promise<{ exitCode: number; signal: string | null }>;
+  /** Of the process and of those that it waited for; undefined until it has ended. */
+  usage(): ProcessUsage | undefined;
 }
 
 export function spawnProcess(request: SpawnRequest): SpawnedProcess {
@@ -56,6 +60,7 @@ export function spawnProcess(request: SpawnRequest): SpawnedProcess {
       stdinFd: stdin?.writeFd,
       extraFds: extras.map((pipe) => pipe.writeFd),
       exited: child.exited.then((exitCode) => ({ exitCode, signal: child.signalCode as string | null })),
+      usage: () => usageOf(child),
     };
   } catch (error) {
     for (const fd of opened) closeSync(fd);

@@ -6,21 +6,28 @@ import { type ProcessEntry, sendSignal, signalProcess } from "./process-table.ts
 export interface Termination {
   graceMs: number;
   signal?: NodeJS.Signals;
+  /** Keeps everybody from forking away while they are killed, where something can. */
+  whileFrozen?: ((act: () => void) => Promise<void>) | undefined;
 }
 
 /** Resolves when all that `selection` names is dead; with what refused to die, normally nothing. */
 export async function terminate(
   custody: Custody,
   selection: Selection,
-  { graceMs, signal = "SIGTERM" }: Termination,
+  { graceMs, signal = "SIGTERM", whileFrozen }: Termination,
 ): Promise<ProcessEntry[]> {
   signalAll(custody.membersOf(selection), signal);
   if (await isGoneWithin(graceMs, custody, selection)) return [];
   const deadline = performance.now() + killPatienceMs;
   for (;;) {
     if (custody.hasEnded(selection)) return [];
-    const left = custody.membersOf(selection); // orphans of the dead show up here
-    signalAll(left, "SIGKILL");
+    let left: ProcessEntry[] = [];
+    const kill = () => {
+      left = custody.membersOf(selection); // orphans of the dead show up here
+      signalAll(left, "SIGKILL");
+    };
+    if (whileFrozen) await whileFrozen(kill);
+    else kill();
     if (performance.now() > deadline) return left;
     await Bun.sleep(killPollMs);
   }

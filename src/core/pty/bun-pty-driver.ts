@@ -59,6 +59,8 @@ class BunPty implements PtyProcess {
   resize({ cols, rows }: TerminalSize): void {
     this.#pty.resize(cols, rows);
   }
+
+  usage(): undefined {}
 }
 
 function withoutInherited({ argv, env, daemonVariables }: PtySpec): PtySpec["argv"] {

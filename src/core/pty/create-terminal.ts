@@ -2,11 +2,13 @@
 import { statSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams, DriverName } from "../../protocol/pty.ts";
-import { requireDirectory } from "../exec/directories.ts";
-import { type Env, inheritedEnv, overlayEnv } from "../exec/environment.ts";
+import { type Env, overlayEnv } from "../exec/environment.ts";
+import { placesOf } from "../exec/places.ts";
+import type { Enclosure } from "../isolation/enclosure.ts";
+import { inheritedEnv, mergePolicy } from "../isolation/env-policy.ts";
 import type { CoreOptions } from "../options.ts";
 import { type Custody, tagNames } from "../process/custody.ts";
-import { defaultWorkingDir, requireHostRuntime, resolveShell } from "../session/placement.ts";
+import { requireHostRuntime, resolveShell, workingDirIn } from "../session/placement.ts";
 import { bunPtyDriver } from "./bun-pty-driver.ts";
 import type { PtyDriver } from "./driver.ts";
 import { nativeDriver } from "./native-driver.ts";
@@ -30,11 +32,14 @@ export function createTerminal(
   id: string,
   params: CreateParams,
   { options, custody }: { options: CoreOptions; custody: Custody },
+  enclosure: Enclosure | undefined,
 ): Terminal {
   requireHostRuntime(params.runtime);
-  const shell = resolveShell(params.shell ?? options.defaultShell, options.env);
-  const env = terminalEnv(id, params, options);
-  const workingDir = requireDirectory(params.working_dir ?? defaultWorkingDir, undefined);
+  const shell = shellOf(params, options);
+  const env = terminalEnv(id, params, options, enclosure);
+  const workingDir = placesOf(enclosure).require(params.working_dir ?? workingDirIn(enclosure), undefined);
+  const plain = argvOf(params, shell, env, workingDir);
+  const { argv, cwd } = enclosure?.wrap(plain, { workingDir }) ?? { argv: plain, cwd: workingDir };
   const { cols = defaultSize.cols, rows = defaultSize.rows } = params;
   requireSize({ cols, rows });
   const name = params.driver === undefined || params.driver === "auto" ? options.ptyDriver : params.driver;
@@ -44,11 +49,15 @@ export function createTerminal(
     shell,
     command: params.command === undefined ? null : [params.command, ...(params.args ?? [])].join(" "),
     driver: drivers[name === "auto" ? autoDriver : name],
+    workingDir,
+    idleTimeoutS: params.idle_timeout_s ?? 0,
+    maxAgeS: params.max_age_s ?? options.sessionTtlS,
+    enclosure,
     pty: {
-      argv: argvOf(params, shell, env, workingDir),
+      argv,
       env,
       daemonVariables: Object.keys(options.env),
-      workingDir,
+      workingDir: cwd,
       cols,
       rows,
     },
@@ -56,8 +65,17 @@ export function createTerminal(
   });
 }
 
-function terminalEnv(id: string, params: CreateParams, options: CoreOptions): Env {
-  const inherited = inheritedEnv(options.env, params.inherit_env ?? "all");
+export const shellOf = ({ shell, isolation }: CreateParams, { defaultShell, env }: CoreOptions): string =>
+  resolveShell(shell ?? defaultShell, env, isolation?.root);
+
+function terminalEnv(
+  id: string,
+  params: CreateParams,
+  options: CoreOptions,
+  enclosure: Enclosure | undefined,
+): Env {
+  const daemons = inheritedEnv(options.env, mergePolicy(options.envPolicy, params));
+  const inherited = enclosure?.withTmpDir(daemons) ?? daemons;
   for (const name of ofAnotherTerminal) delete inherited[name];
   const own = { ...inherited, TERM: "xterm-256color", COLORTERM: "truecolor", TERM_PROGRAM: "trl" };
   const tags = { [tagNames.session]: id, [tagNames.daemon]: options.daemonTag };
@@ -66,7 +84,7 @@ function terminalEnv(id: string, params: CreateParams, options: CoreOptions): En
 
 /** With arguments the command is a program, without it is a line for the shell; neither is the shell itself. */
 function argvOf(
-  { command, args }: CreateParams,
+  { command, args, isolation }: CreateParams,
   shell: string,
   env: Env,
   cwd: string,
@@ -76,6 +94,8 @@ function argvOf(
     return [shell];
   }
   if (!args) return [shell, "-c", command];
+  // In another root it is looked for by those who start it there.
+  if (isolation?.root && isolation.root !== "/") return [command, ...args];
   const program = Bun.which(command, { PATH: env["PATH"] ?? "/usr/bin:/bin", cwd });
   if (program && statSync(program, { throwIfNoEntry: false })?.isFile()) return [program, ...args];
   throw new TrlError("SPAWN_FAILED", `there is no program ${command.slice(0, 200)} that can be started`);

@@ -1,6 +1,7 @@
 // What a driver of pseudo-terminals must give. Bytes in, bytes out; who reads them and how is not its business.
 import type { DriverName } from "../../protocol/pty.ts";
 import type { Env } from "../exec/environment.ts";
+import type { ProcessUsage } from "../isolation/meter.ts";
 
 export interface TerminalSize {
   cols: number;
@@ -35,6 +36,8 @@ export interface PtyProcess {
   write(bytes: Uint8Array): void;
   readonly pendingBytes: number;
   resize(size: TerminalSize): void;
+  /** Of the program and of what it waited for, once it has ended; undefined where the driver does not tell. */
+  usage(): ProcessUsage | undefined;
 }
 
 export interface DriverCapabilities {

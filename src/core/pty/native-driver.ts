@@ -2,6 +2,7 @@
 import { closeSync, writeSync } from "node:fs";
 import { constants } from "node:os";
 import { drainMaxMs, quietAfterExitMs } from "../limits.ts";
+import { usageOf } from "../process/usage.ts";
 import type { PtyDriver, PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
 import { duplicateMaster } from "./flow.ts";
 
@@ -77,6 +78,10 @@ class NativePty implements PtyProcess {
   resize({ cols, rows }: TerminalSize): void {
     const terminal = this.#child.terminal!;
     if (!terminal.closed) terminal.resize(cols, rows);
+  }
+
+  usage() {
+    return usageOf(this.#child);
   }
 
   async #end(): Promise<PtyExit> {

@@ -1,7 +1,9 @@
 // What is told of a terminal: as one of the terminals, and as one of the sessions.
 import type { TerminalSummary } from "../../protocol/pty.ts";
 import type { SessionInfo, SessionSummary } from "../../protocol/session.ts";
+import { expiryFields } from "../session/expiry.ts";
 import type { Terminal } from "./terminal.ts";
+import { terminalExpiry } from "./terminal-expiry.ts";
 
 export function terminalSummary(terminal: Terminal): TerminalSummary {
   const { spec, exit, endedAt } = terminal;
@@ -13,7 +15,7 @@ export function terminalSummary(terminal: Terminal): TerminalSummary {
     driver: spec.driver.name,
     shell: spec.shell,
     command: spec.command,
-    working_dir: spec.pty.workingDir,
+    working_dir: spec.workingDir,
     state: exit ? "exited" : "running",
     created_at: terminal.createdAt.toISOString(),
     last_activity: terminal.lastActivity.toISOString(),
@@ -23,6 +25,8 @@ export function terminalSummary(terminal: Terminal): TerminalSummary {
     exit_code: exit?.exitCode ?? null,
     signal: exit?.signal ?? null,
     ended_at: endedAt?.toISOString() ?? null,
+    reason: terminal.keeping.reason ?? null,
+    receipt: terminal.keeping.receipt ?? null,
   };
 }
 
@@ -40,7 +44,9 @@ export function sessionSummary(terminal: Terminal): SessionSummary {
     last_activity,
     command_count: 0,
     timeout_s: 0,
-    idle_timeout_s: 0,
+    idle_timeout_s: terminal.spec.idleTimeoutS,
+    max_age_s: terminal.spec.maxAgeS,
+    ...expiryFields(terminalExpiry(terminal)),
   };
 }
 
@@ -52,5 +58,7 @@ export function sessionInfo(terminal: Terminal): SessionInfo {
     stateful: false,
     running_command: null,
     processes: custody.membersOf({ sessionId: terminal.id }).length,
+    isolation: terminal.spec.enclosure?.info() ?? null,
+    receipt: terminal.keeping.receipt ?? terminal.keeping.receiptSoFar(terminal.ring.end),
   };
 }

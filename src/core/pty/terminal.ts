@@ -2,11 +2,15 @@
 // program ends or it is closed, whoever comes and goes.
 import { TrlError } from "../../protocol/errors.ts";
 import type { Snapshot, SnapshotFormat } from "../../protocol/pty.ts";
-import { destroyGraceMs, echoMs, inputPendingMaxBytes, terminalRingBytes } from "../limits.ts";
+import type { Enclosure } from "../isolation/enclosure.ts";
+import { destroyGraceMs, inputPendingMaxBytes, terminalRingBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import { noteGarbage } from "../process/garbage.ts";
 import { terminate } from "../process/terminate.ts";
+import { Audience, type TerminalListener } from "./audience.ts";
 import type { PtyDriver, PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
+import { EchoWait } from "./echo-wait.ts";
+import { Keeping } from "./keeping.ts";
 import { OutputRing } from "./output-ring.ts";
 import { type Look, Screen } from "./screen.ts";
 import { requireSize, SizePolicy, type Typist } from "./size-policy.ts";
@@ -25,23 +29,21 @@ export interface TerminalSpec {
   shell: string;
   command: string | null;
   driver: PtyDriver;
+  /** As the program sees it. */
+  workingDir: string;
+  idleTimeoutS: number;
+  maxAgeS: number;
+  enclosure: Enclosure | undefined;
   pty: Omit<PtySpec, "onOutput">;
   custody: Custody;
-}
-
-/** Who watches a terminal. */
-export interface TerminalListener {
-  /** Shows the output to somebody, and answers the program's questions to its terminal. */
-  readonly isDisplay: boolean;
-  printed(): void;
-  resized(size: TerminalSize): void;
-  exited(): void;
 }
 
 export class Terminal {
   readonly ring = new OutputRing(terminalRingBytes);
   readonly createdAt = new Date();
   readonly done: Promise<void>;
+  readonly echo = new EchoWait();
+  readonly keeping: Keeping;
   #lastActivity = Date.now();
   #endedAt: Date | undefined;
   #exit: PtyExit | undefined;
@@ -52,16 +54,16 @@ export class Terminal {
   readonly #screen: Screen;
   /** The last screen, where it could not be made again from what is kept. */
   #final: ScreenView | undefined;
-  readonly #listeners = new Set<TerminalListener>();
+  readonly #audience = new Audience();
   #ending: Promise<unknown> | undefined;
-  readonly #awaitingOutput: (() => void)[] = [];
-  #echoTimer: Timer | undefined;
 
   constructor(readonly spec: TerminalSpec) {
     const { custody, driver, id, pty } = spec;
     this.#size = { cols: pty.cols, rows: pty.rows };
     this.#screen = new Screen(this.ring, this.#size, (text) => this.#answer(text));
-    custody.addSession(id);
+    const cgroup = spec.enclosure?.cgroup;
+    custody.addSession(id, cgroup && (() => cgroup.members()));
+    this.keeping = new Keeping(spec.enclosure);
     try {
       this.#pty = driver.spawn({ ...pty, onOutput: (chunk) => this.#printed(chunk) });
     } catch (error) {
@@ -70,6 +72,7 @@ export class Terminal {
     }
     custody.addRoot(this.#pty.pid, { sessionId: id, commandId: id });
     this.#turns = new Turns(this.#pty.pid);
+    this.keeping.watch(() => void this.#end(destroyGraceMs));
     this.done = this.#watch();
   }
 
@@ -89,10 +92,18 @@ export class Terminal {
     return this.#endedAt;
   }
 
+  /** Also by who only waits for something. */
+  get isAttended(): boolean {
+    return this.#audience.size > 0;
+  }
+
+  /** Somebody looks at it. */
+  touch(): void {
+    this.#lastActivity = Date.now();
+  }
+
   get displayCount(): number {
-    let count = 0;
-    for (const { isDisplay } of this.#listeners) if (isDisplay) count++;
-    return count;
+    return this.#audience.displayCount;
   }
 
   /** Order is kept; what the program does not read is bounded. Without a client nobody has typed it. */
@@ -121,23 +132,12 @@ export class Terminal {
     return decides;
   }
 
-  /** Resolves when something is printed, or in a moment. */
-  printedOrLate(): Promise<void> {
-    this.#echoTimer ??= setTimeout(() => this.#wakeAwaiting(), echoMs);
-    return new Promise((resolve) => void this.#awaitingOutput.push(resolve));
-  }
-
-  #wakeAwaiting(): void {
-    this.#echoTimer = undefined;
-    for (const resolve of this.#awaitingOutput.splice(0)) resolve();
-  }
-
   listen(listener: TerminalListener): void {
-    this.#listeners.add(listener);
+    this.#audience.add(listener);
   }
 
   unlisten(listener: TerminalListener): void {
-    this.#listeners.delete(listener);
+    this.#audience.remove(listener);
   }
 
   /** Reads what has not been read yet; `look` sees the screen on the way and in the end. */
@@ -173,16 +173,15 @@ export class Terminal {
 
   /** HUP, a grace, KILL; the program and all that it started are dead when this resolves. */
   async close(graceMs = destroyGraceMs): Promise<void> {
-    this.#ending ??= terminate(this.spec.custody, { sessionId: this.id }, { graceMs, signal: "SIGHUP" });
-    await this.#ending;
+    this.keeping.stopped("cancelled");
+    await this.#end(graceMs);
     await this.done;
   }
 
   /** The same where all end together by one hand. */
   async closeAlongside(everybodysEnd: Promise<unknown>): Promise<void> {
     this.#ending ??= everybodysEnd;
-    await this.#ending;
-    await this.done;
+    await this.close();
   }
 
   /** To be called now and then. True where memory was given back. */
@@ -204,8 +203,8 @@ export class Terminal {
     this.#turns.printed(chunk.length);
     noteGarbage(chunk.length * garbagePerByte);
     this.#screen.printed(chunk, this.displayCount > 0);
-    for (const listener of this.#listeners) listener.printed();
-    if (this.#awaitingOutput.length > 0) for (const resolve of this.#awaitingOutput.splice(0)) resolve();
+    this.#audience.printed();
+    this.echo.printed();
   }
 
   #answer(text: string): void {
@@ -217,7 +216,7 @@ export class Terminal {
     this.#size = size;
     this.#screen.resized(size);
     this.#pty.resize(size);
-    for (const listener of this.#listeners) listener.resized(size);
+    this.#audience.resized(size);
   }
 
   #refuseIfEnded(): void {
@@ -233,14 +232,17 @@ export class Terminal {
     this.#endedAt = new Date();
     if (!this.#screen.canForget) this.#final = finalView(this.#screen.read());
     if (this.#final) this.#screen.dispose();
-    this.#exit = exit;
-    for (const listener of [...this.#listeners]) listener.exited();
-    this.#ending ??= terminate(
-      custody,
-      { sessionId: this.id },
-      { graceMs: destroyGraceMs, signal: "SIGHUP" },
-    );
-    await this.#ending;
+    const left = custody.membersOf({ sessionId: this.id });
+    this.#exit = this.keeping.ended(exit, this.#pty.usage(), this.ring.end, left);
+    this.#audience.exited();
+    await this.#end(destroyGraceMs);
+    await this.keeping.dispose();
     custody.removeSession(this.id);
+  }
+
+  #end(graceMs: number): Promise<unknown> {
+    const how = { graceMs, signal: "SIGHUP" as const, whileFrozen: this.keeping.whileFrozen };
+    this.#ending ??= terminate(this.spec.custody, { sessionId: this.id }, how);
+    return this.#ending;
   }
 }

@@ -2,6 +2,8 @@
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams } from "../../protocol/pty.ts";
 import { newId } from "../../util/ids.ts";
+import type { Enclosure } from "../isolation/enclosure.ts";
+import type { Enclosures } from "../isolation/enclosures.ts";
 import {
   emulatorWarmUpMs,
   exitedTerminalBytesMax,
@@ -11,12 +13,15 @@ import {
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
 import type { Custody } from "../process/custody.ts";
-import { createTerminal } from "./create-terminal.ts";
+import { isOver } from "../session/expiry.ts";
+import { createTerminal, shellOf } from "./create-terminal.ts";
 import type { Terminal } from "./terminal.ts";
+import { terminalExpiry } from "./terminal-expiry.ts";
 import { warmUpEmulator } from "./warm-up.ts";
 
 export interface TerminalsContext {
   options: CoreOptions;
+  enclosures: Enclosures;
   custody: Custody;
   log: Log;
   /** Throws where there is no room for one more. */
@@ -34,7 +39,7 @@ export class Terminals {
 
   constructor(readonly context: TerminalsContext) {}
 
-  create(params: CreateParams): Terminal {
+  create(params: CreateParams, enclosure?: Enclosure): Terminal {
     const { log, refuseNew, isTaken } = this.context;
     refuseNew();
     if (
@@ -45,7 +50,7 @@ export class Terminals {
     }
     const isKnown = (id: string) => this.#live.has(id) || this.#exited.has(id) || isTaken(id);
     const id = params.session_id ?? newId("s", isKnown);
-    const terminal = createTerminal(id, params, this.context);
+    const terminal = createTerminal(id, params, this.context, enclosure);
     this.#exited.delete(id);
     this.#live.set(id, terminal);
     this.#warmUp ??= setTimeout(warmUpEmulator, emulatorWarmUpMs);
@@ -61,10 +66,26 @@ export class Terminals {
   createInTime(params: CreateParams): Terminal | Promise<Terminal> {
     const id = params.session_id;
     const before = id === undefined ? undefined : this.#live.get(id);
-    if (id === undefined || !before?.exit || this.#replacing.has(id)) return this.create(params);
-    const created = before.done.then(() => this.create(params)).finally(() => this.#replacing.delete(id));
+    const isWanted = this.context.enclosures.isWanted(params.isolation);
+    const create = () => (isWanted ? this.#createEnclosed(params) : this.create(params));
+    if (id === undefined || this.#replacing.has(id) || (!before?.exit && !isWanted)) return create();
+    const created = (before?.exit ? before.done : Promise.resolve())
+      .then(create)
+      .finally(() => this.#replacing.delete(id));
     this.#replacing.set(id, created);
     return created;
+  }
+
+  async #createEnclosed(params: CreateParams): Promise<Terminal> {
+    const { enclosures, options, refuseNew } = this.context;
+    refuseNew();
+    const enclosure = await enclosures.make(params.isolation, shellOf(params, options));
+    try {
+      return this.create(params, enclosure);
+    } catch (error) {
+      await enclosure?.dispose();
+      throw error;
+    }
   }
 
   /** Uses the terminal of that id; later, where it is about to be there. */
@@ -75,6 +96,11 @@ export class Terminals {
 
   has(id: string): boolean {
     return this.#live.has(id) || this.#exited.has(id);
+  }
+
+  isLive(id: string): boolean {
+    const terminal = this.#live.get(id);
+    return terminal !== undefined && !terminal.exit;
   }
 
   get(id: string): Terminal {
@@ -99,14 +125,11 @@ export class Terminals {
 
   /** To be called now and then. */
   tend(): void {
-    const { sessionTtlS } = this.context.options;
     const now = Date.now();
     let hasGivenBack = false;
     for (const terminal of this.#live.values()) {
       hasGivenBack = terminal.tend() || hasGivenBack;
-      // Its program runs, so that it is never idle; and what is being watched is not too old.
-      const isOld = sessionTtlS > 0 && now - terminal.createdAt.getTime() >= sessionTtlS * 1000;
-      if (isOld && terminal.displayCount === 0) void terminal.close();
+      if (isOver(terminalExpiry(terminal))) void terminal.close();
     }
     if (hasGivenBack) Bun.gc(true);
     for (const [id, { endedAt }] of this.#exited) {

@@ -2,8 +2,9 @@
 import { TrlError } from "../../protocol/errors.ts";
 import type { Until, WaitOutcome } from "../../protocol/pty.ts";
 import { afterSeconds } from "../../util/long-timer.ts";
+import type { TerminalListener } from "./audience.ts";
 import type { Emulator } from "./emulator.ts";
-import type { Terminal, TerminalListener } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** What is on the screen now counts, and what goes by from now on, also where it scrolls away at once. */
 export function waitFor(terminal: Terminal, until: Until, timeoutS: number): Promise<WaitOutcome> {

@@ -2,16 +2,18 @@
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams } from "../../protocol/session.ts";
 import type { CommandStore } from "../exec/command-store.ts";
-import { requireDirectory } from "../exec/directories.ts";
-import { inheritedEnv, overlayEnv } from "../exec/environment.ts";
+import { type Env, overlayEnv } from "../exec/environment.ts";
 import type { Executor } from "../exec/executor.ts";
+import { placesOf } from "../exec/places.ts";
 import { PlainExecutor } from "../exec/plain-executor.ts";
 import { dialectOf } from "../exec/shell/pick.ts";
 import { StatefulExecutor } from "../exec/stateful-executor.ts";
+import type { Enclosure } from "../isolation/enclosure.ts";
+import { inheritedEnv, mergePolicy, nonInteractiveDefaults } from "../isolation/env-policy.ts";
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
 import { type Custody, tagNames } from "../process/custody.ts";
-import { defaultWorkingDir, requireHostRuntime, resolveShell } from "./placement.ts";
+import { workingDirIn } from "./placement.ts";
 import { Session } from "./session.ts";
 
 export interface SessionContext {
@@ -20,45 +22,59 @@ export interface SessionContext {
   custody: Custody;
   log: Log;
   newShellDir: () => string;
+  shell: string;
+  enclosure: Enclosure | undefined;
 }
 
 export function createSession(id: string, params: CreateParams, context: SessionContext): Session {
-  refuseWhatIsNotHere(params);
-  const { options, commands, custody, log } = context;
-  const shell = resolveShell(params.shell ?? options.defaultShell, options.env);
+  const { options, commands, custody, log, shell, enclosure } = context;
   return new Session({
     id,
     name: params.name ?? null,
     shell,
     timeoutS: params.timeout_s ?? options.defaultTimeoutS,
     idleTimeoutS: params.idle_timeout_s ?? options.maxIdleS,
+    maxAgeS: params.max_age_s ?? options.sessionTtlS,
     maxCommands: options.sessionMaxCommands,
+    maxProcesses: options.sessionMaxProcesses,
     maxOutputBytes: options.maxOutputBytes,
-    executor: createExecutor(id, shell, params, context),
+    executor: createExecutor(id, params, context),
+    enclosure,
     commands,
     custody,
     log,
   });
 }
 
-function createExecutor(id: string, shell: string, params: CreateParams, context: SessionContext): Executor {
-  const { options, custody, newShellDir } = context;
-  const dialect = params.stateful === false ? undefined : dialectOf(shell);
+function createExecutor(id: string, params: CreateParams, context: SessionContext): Executor {
+  const { options, custody, newShellDir, shell, enclosure } = context;
+  const dialect = keepsState(params, enclosure) ? dialectOf(shell) : undefined;
   const common = {
     sessionId: id,
     shell,
-    env: overlayEnv(inheritedEnv(options.env, params.inherit_env ?? "all"), params.env ?? {}),
+    env: sessionEnv(params, options, enclosure),
     tags: { [tagNames.session]: id, [tagNames.daemon]: options.daemonTag },
-    workingDir: requireDirectory(params.working_dir ?? defaultWorkingDir, undefined),
+    workingDir: placesOf(enclosure).require(params.working_dir ?? workingDirIn(enclosure), undefined),
     custody,
+    enclosure,
   };
   return dialect ? new StatefulExecutor({ ...common, dialect, newShellDir }) : new PlainExecutor(common);
 }
 
-/** Never a silent downgrade: what was asked for and cannot be done is said. */
-function refuseWhatIsNotHere({ isolation, runtime }: CreateParams): void {
-  if (isolation && Object.keys(isolation).length > 0) {
-    throw new TrlError("UNSUPPORTED", "isolation: this version runs sessions without isolation");
+function keepsState({ stateful }: CreateParams, enclosure: Enclosure | undefined): boolean {
+  if (enclosure?.canKeepState === false) {
+    if (stateful !== true) return false;
+    throw new TrlError(
+      "UNSUPPORTED",
+      'stateful: in another root nothing is carried over; leave it out, or ask for "sandbox" as well',
+    );
   }
-  requireHostRuntime(runtime);
+  return stateful !== false;
+}
+
+/** The daemon's, as far as it is inherited; what suits a command without a terminal; the session's own. */
+function sessionEnv(params: CreateParams, options: CoreOptions, enclosure: Enclosure | undefined): Env {
+  const policy = mergePolicy(options.envPolicy, params);
+  const base = { ...inheritedEnv(options.env, policy), ...nonInteractiveDefaults(policy) };
+  return overlayEnv(enclosure?.withTmpDir(base) ?? base, params.env ?? {});
 }

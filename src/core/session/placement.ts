@@ -2,8 +2,13 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
 import type { Env } from "../exec/environment.ts";
+import type { Enclosure } from "../isolation/enclosure.ts";
 
-export const defaultWorkingDir = "/tmp";
+const defaultWorkingDir = "/tmp";
+
+/** Another root need not have anything but itself. */
+export const workingDirIn = (enclosure: Enclosure | undefined): string =>
+  enclosure?.view && enclosure.view.root !== "/" ? "/" : defaultWorkingDir;
 
 /** Never a silent downgrade: what was asked for and cannot be done is said. */
 export function requireHostRuntime(runtime: string | undefined): void {
@@ -14,9 +19,10 @@ export function requireHostRuntime(runtime: string | undefined): void {
   );
 }
 
-/** A path as it is, or a name to be found on the daemon's PATH. */
-export function resolveShell(given: string | undefined, env: Env): string {
+/** A path as it is, or a name to be found on the daemon's PATH. In another root it is found there, by its path alone. */
+export function resolveShell(given: string | undefined, env: Env, root?: string | null): string {
   const PATH = env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin";
+  if (root && root !== "/") return given?.startsWith("/") ? given : `/bin/${given ?? "sh"}`;
   if (given === undefined) return Bun.which("bash", { PATH }) ?? "/bin/sh";
   const path = given.includes("/") ? given : Bun.which(given, { PATH });
   if (path === null || !isExecutableFile(path)) {

@@ -3,6 +3,8 @@ import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams, CreateResult } from "../../protocol/session.ts";
 import { newId } from "../../util/ids.ts";
 import { CommandStore } from "../exec/command-store.ts";
+import type { Enclosure } from "../isolation/enclosure.ts";
+import { Enclosures } from "../isolation/enclosures.ts";
 import { cleanupIntervalMs, destroyGraceMs } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
@@ -10,6 +12,9 @@ import { Custody } from "../process/custody.ts";
 import { terminate } from "../process/terminate.ts";
 import { Terminals } from "../pty/terminals.ts";
 import { createSession } from "./create-session.ts";
+import { describeSession } from "./describe.ts";
+import { isOver } from "./expiry.ts";
+import { requireHostRuntime, resolveShell } from "./placement.ts";
 import { refuseUnderPressure } from "./pressure.ts";
 import type { Session } from "./session.ts";
 
@@ -17,6 +22,7 @@ export class SessionRegistry {
   readonly custody = new Custody();
   readonly commands = new CommandStore();
   readonly terminals: Terminals;
+  readonly enclosures: Enclosures;
   #sessions = new Map<string, Session>();
   #commandsOfEnded = 0;
   #shellCount = 0;
@@ -27,8 +33,10 @@ export class SessionRegistry {
     readonly options: CoreOptions,
     readonly log: Log,
   ) {
+    this.enclosures = new Enclosures({ ...options, maxProcesses: options.sessionMaxProcesses }, this.custody);
     this.terminals = new Terminals({
       options,
+      enclosures: this.enclosures,
       custody: this.custody,
       log,
       refuseNew: () => this.#refuseNew(),
@@ -39,6 +47,46 @@ export class SessionRegistry {
 
   async create(params: CreateParams): Promise<CreateResult> {
     this.#refuseNew();
+    requireHostRuntime(params.runtime);
+    const session = this.enclosures.isWanted(params.isolation)
+      ? await this.#createEnclosed(params)
+      : this.#create(params, undefined);
+    const { id } = session;
+    const init = await session.open(params.init).catch(async (error: unknown) => {
+      await this.#end(session, 0, "it could not be set up");
+      throw error;
+    });
+    this.log.info("session created", { session: id, shell: session.spec.shell });
+    const { session_id, name, shell, state, working_dir, created_at, timeout_s } = describeSession(session);
+    const { isStateful } = session.spec.executor;
+    const created = {
+      session_id,
+      name,
+      shell,
+      state,
+      working_dir,
+      created_at,
+      timeout_s,
+      stateful: isStateful,
+    };
+    if (!init) return created;
+    const { exit_code, stdout, stderr, reason } = init;
+    return { ...created, init: { exit_code, stdout, stderr, reason } };
+  }
+
+  /** What is asked for is tried first; meanwhile others may have taken the last place. */
+  async #createEnclosed(params: CreateParams): Promise<Session> {
+    const enclosure = await this.enclosures.make(params.isolation, this.#shellFor(params));
+    try {
+      this.#refuseNew();
+      return this.#create(params, enclosure);
+    } catch (error) {
+      await enclosure?.dispose();
+      throw error;
+    }
+  }
+
+  #create(params: CreateParams, enclosure: Enclosure | undefined): Session {
     const id = newId("s", (taken) => this.#sessions.has(taken) || this.terminals.has(taken));
     const session = createSession(id, params, {
       options: this.options,
@@ -46,18 +94,15 @@ export class SessionRegistry {
       custody: this.custody,
       log: this.log,
       newShellDir: () => this.#newShellDir(),
+      shell: this.#shellFor(params),
+      enclosure,
     });
     this.#sessions.set(id, session);
-    const init = await session.open(params.init).catch(async (error: unknown) => {
-      await this.#end(session, 0, "it could not be set up");
-      throw error;
-    });
-    this.log.info("session created", { session: id, shell: session.spec.shell });
-    const { kind, last_activity, command_count, idle_timeout_s, ...summary } = session.summary();
-    const created = { ...summary, stateful: session.spec.executor.isStateful };
-    if (!init) return created;
-    const { exit_code, stdout, stderr, reason } = init;
-    return { ...created, init: { exit_code, stdout, stderr, reason } };
+    return session;
+  }
+
+  #shellFor({ shell, isolation }: CreateParams): string {
+    return resolveShell(shell ?? this.options.defaultShell, this.options.env, isolation?.root);
   }
 
   get(id: string): Session {
@@ -70,6 +115,14 @@ export class SessionRegistry {
       `session_id: ${id} is a terminal, for which there are the pty methods`,
     );
   }
+
+  /** A call that is about a session, if there still is one. */
+  touch(id: string): void {
+    this.#sessions.get(id)?.touch();
+  }
+
+  /** A session, or a terminal whose program runs. */
+  readonly has = (id: string): boolean => this.#sessions.has(id) || this.terminals.isLive(id);
 
   list(): Session[] {
     return [...this.#sessions.values()];
@@ -94,6 +147,7 @@ export class SessionRegistry {
       ...this.list().map((session) => session.destroyAlongside(survivors)),
       this.terminals.closeAlongside(survivors),
     ]);
+    await this.enclosures.close();
     for (const { pid } of await survivors) this.log.error("a process could not be killed", { pid });
   }
 
@@ -121,15 +175,9 @@ export class SessionRegistry {
     this.custody.tend();
     this.commands.forgetOld();
     this.terminals.tend();
-    const { sessionTtlS } = this.options;
     for (const session of this.list()) {
-      const ageS = (Date.now() - session.createdAt.getTime()) / 1000;
-      const { idleTimeoutS } = session.spec;
-      if (idleTimeoutS > 0 && session.idleSeconds >= idleTimeoutS) {
-        void this.#end(session, destroyGraceMs, "idle");
-      } else if (sessionTtlS > 0 && ageS >= sessionTtlS) {
-        void this.#end(session, destroyGraceMs, "age");
-      }
+      const { expiry } = session;
+      if (isOver(expiry)) void this.#end(session, destroyGraceMs, expiry.by);
     }
   }
 

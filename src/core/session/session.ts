@@ -1,7 +1,7 @@
 // One session: its identity, its state, the command that runs in it and the processes that it has left behind.
 import { TrlError } from "../../protocol/errors.ts";
 import type { RunResult, StreamParams } from "../../protocol/exec.ts";
-import type { SessionInfo, SessionSummary } from "../../protocol/session.ts";
+import type { SessionState } from "../../protocol/session.ts";
 import { newId } from "../../util/ids.ts";
 import { Command, type CommandOutcome } from "../exec/command.ts";
 import { CommandOutput } from "../exec/command-output.ts";
@@ -9,11 +9,16 @@ import { type CommandRecord, type CommandStore, shownText } from "../exec/comman
 import type { Executor, Launched } from "../exec/executor.ts";
 import { gather } from "../exec/gather.ts";
 import { effectiveTimeoutS } from "../exec/timeout-rule.ts";
+import type { Enclosure } from "../isolation/enclosure.ts";
+import { Keep } from "../isolation/keep.ts";
+import { ReceiptTotals } from "../isolation/receipt.ts";
 import type { Log } from "../log.ts";
 import type { Custody } from "../process/custody.ts";
 import type { PipeReader } from "../process/pipe-reader.ts";
 import { PipeWriter } from "../process/pipe-writer.ts";
 import { terminate } from "../process/terminate.ts";
+import { type Expiry, expiryOf } from "./expiry.ts";
+import { leftoverCount } from "./process-count.ts";
 import { advance, type Phase } from "./state-machine.ts";
 
 export interface SessionSpec {
@@ -22,9 +27,12 @@ export interface SessionSpec {
   shell: string;
   timeoutS: number;
   idleTimeoutS: number;
+  maxAgeS: number;
   maxCommands: number;
+  maxProcesses: number;
   maxOutputBytes: number;
   executor: Executor;
+  enclosure: Enclosure | undefined;
   commands: CommandStore;
   custody: Custody;
   log: Log;
@@ -34,13 +42,16 @@ export class Session {
   readonly createdAt = new Date();
   #lastActivity = new Date();
   #phase: Phase = { state: "creating" };
+  readonly totals = new ReceiptTotals();
   #commandCount = 0;
+  #lastCommand: Command | undefined;
   /** Pipes of ended commands that a background process still holds open: they are read, and it is dropped. */
   #lingering = new Set<PipeReader>();
   #destroyed: Promise<void> | undefined;
 
   constructor(readonly spec: SessionSpec) {
-    spec.custody.addSession(spec.id);
+    const cgroup = spec.enclosure?.cgroup;
+    spec.custody.addSession(spec.id, cgroup && (() => cgroup.members()));
   }
 
   get id(): string {
@@ -55,8 +66,30 @@ export class Session {
     return this.#commandCount;
   }
 
-  get idleSeconds(): number {
-    return this.isRunning ? 0 : (Date.now() - this.#lastActivity.getTime()) / 1000;
+  get state(): SessionState {
+    return this.#phase.state;
+  }
+
+  get lastActivity(): Date {
+    return this.#lastActivity;
+  }
+
+  /** Somebody uses it, if not by running a command. */
+  touch(): void {
+    this.#lastActivity = new Date();
+  }
+
+  /** Also who is still reading what an ended command has printed is attached. */
+  get expiry(): Expiry | undefined {
+    const { createdAt, lastActivity, spec } = this;
+    const isInUse = this.isRunning || (this.#lastCommand?.output.hasReaders ?? false);
+    return expiryOf({
+      createdAt,
+      lastActivity,
+      idleTimeoutS: spec.idleTimeoutS,
+      maxAgeS: spec.maxAgeS,
+      isInUse,
+    });
   }
 
   /** Ends the creation: runs `init`, if there is one, before any other command. */
@@ -91,7 +124,9 @@ export class Session {
 
   /** Everything that the session started is dead when this resolves. */
   destroy(graceMs: number): Promise<void> {
-    this.#destroyed ??= this.#destroy(terminate(this.spec.custody, { sessionId: this.id }, { graceMs }));
+    const { custody, enclosure } = this.spec;
+    const whileFrozen = enclosure?.cgroup && ((act: () => void) => enclosure.cgroup!.whileFrozen(act));
+    this.#destroyed ??= this.#destroy(terminate(custody, { sessionId: this.id }, { graceMs, whileFrozen }));
     return this.#destroyed;
   }
 
@@ -101,45 +136,20 @@ export class Session {
     return this.#destroyed;
   }
 
-  summary(): SessionSummary {
-    const { spec } = this;
-    return {
-      session_id: spec.id,
-      name: spec.name,
-      kind: "exec",
-      shell: spec.shell,
-      state: this.#phase.state,
-      working_dir: spec.executor.workingDir,
-      created_at: this.createdAt.toISOString(),
-      last_activity: this.#lastActivity.toISOString(),
-      command_count: this.#commandCount,
-      timeout_s: spec.timeoutS,
-      idle_timeout_s: spec.idleTimeoutS,
-    };
-  }
-
-  info(): SessionInfo {
-    const phase = this.#phase;
-    const { executor, custody } = this.spec;
-    return {
-      ...this.summary(),
-      env_keys: [...executor.exportedNames].sort(),
-      stateful: executor.isStateful,
-      running_command:
-        phase.state === "running"
-          ? { command_id: phase.command.id, started_at: phase.command.startedAt.toISOString() }
-          : null,
-      processes: custody.membersOf({ sessionId: this.id }).length,
-    };
-  }
-
   #refuseIfUnavailable(): void {
-    const { maxCommands, id } = this.spec;
+    const { maxCommands, maxProcesses, id } = this.spec;
     const { state } = this.#phase;
     if (state === "terminated") throw new TrlError("SESSION_NOT_FOUND", `session ${id} has ended`);
     if (state === "running") throw new TrlError("SESSION_BUSY", `session ${id} is running a command`);
     if (maxCommands > 0 && this.#commandCount >= maxCommands) {
       throw new TrlError("SESSION_LIMIT_EXCEEDED", `session ${id} has run its ${maxCommands} commands`);
+    }
+    const left = maxProcesses > 0 ? leftoverCount(this.spec) : 0;
+    if (maxProcesses > 0 && left >= maxProcesses) {
+      throw new TrlError(
+        "RESOURCE_PRESSURE",
+        `session ${id} has ${left} processes running, the limit is ${maxProcesses}`,
+      );
     }
   }
 
@@ -158,6 +168,7 @@ export class Session {
   #start(params: CommandParams, kind: CommandRecord["kind"]): Started {
     const { name, executor, custody, log, timeoutS, commands } = this.spec;
     const id = params.command_id ?? newId("x", (taken) => commands.has(taken));
+    const keep = new Keep(this.spec.enclosure);
     const launched = executor.launch({
       commandId: id,
       command: params.command,
@@ -175,10 +186,12 @@ export class Session {
       timeoutS: effectiveTimeoutS(params.command, params.timeout_s, timeoutS),
       output: new CommandOutput(params.max_output_bytes ?? this.spec.maxOutputBytes),
       input,
+      keep,
     });
     const ended = command.ended.then((outcome) => this.#finish(command, launched, outcome));
     this.#phase = advance(this.#phase, { state: "running", command, ended });
-    this.#lastActivity = new Date();
+    this.touch();
+    this.#lastCommand = command;
     const text = shownText(params.command);
     commands.add({ command, text, sessionId: this.id, sessionName: name, kind, endedAt: undefined });
     log.debug("command started", { session: this.id, command: id });
@@ -188,10 +201,11 @@ export class Session {
 
   #finish(command: Command, launched: Launched, outcome: CommandOutcome): CommandOutcome {
     launched.settle(outcome);
+    this.totals.add(outcome.receipt);
     command.input?.end();
     command.output.complete();
     if (this.#phase.state !== "terminated") this.#phase = advance(this.#phase, { state: "idle" });
-    this.#lastActivity = new Date();
+    this.touch();
     for (const pipe of this.#lingering) if (pipe.isEnded) this.#lingering.delete(pipe);
     for (const pipe of command.pipes) if (!pipe.isEnded) this.#lingering.add(pipe);
     const { exitCode, reason, durationMs } = outcome;
@@ -206,7 +220,7 @@ export class Session {
   }
 
   async #destroy(processesEnd: Promise<unknown>): Promise<void> {
-    const { executor, custody } = this.spec;
+    const { executor, custody, enclosure, log } = this.spec;
     const phase = this.#phase;
     this.#phase = advance(phase, { state: "terminated" });
     if (phase.state === "running") phase.command.endedBy("cancelled", processesEnd);
@@ -215,6 +229,9 @@ export class Session {
     await disposed;
     if (phase.state === "running") await phase.ended;
     await Promise.all([...this.#lingering].map((pipe) => pipe.stop()));
+    // Not before: the command's receipt is read from it.
+    if ((await enclosure?.dispose()) === false)
+      log.error("what kept the session could not be removed", { session: this.id });
     custody.removeSession(this.id);
   }
 }

@@ -12,6 +12,7 @@ export function attachmentHandlers({ registry, stallTimeoutS }: HandlerContext):
   return {
     "exec.attach": ({ stream_id, encoding = "utf8", ...wanted }, client) => {
       const { command, sessionId, endedAt } = registry.commands.get(stream_id);
+      registry.touch(sessionId);
       const { stdout, stderr } = command.output;
       const asked = { stdout: wanted.stdout_offset ?? 0, stderr: wanted.stderr_offset ?? 0 };
       refuseBeyondEnd(asked, command);

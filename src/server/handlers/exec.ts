@@ -3,6 +3,7 @@ import type { Command } from "../../core/exec/command.ts";
 import type { CommandRecord } from "../../core/exec/command-store.ts";
 import { inputPendingMaxBytes } from "../../core/limits.ts";
 import { TrlError } from "../../protocol/errors.ts";
+import { isTimeout } from "../../protocol/exec.ts";
 import type { Params, Result } from "../../protocol/methods.ts";
 import { decodeData } from "../decode-data.ts";
 import { type AttachmentHandlers, attach } from "./exec-attachments.ts";
@@ -15,11 +16,15 @@ type ExecHandlers = Pick<
 
 export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecHandlers {
   return {
-    "exec.run": async ({ session_id, ...params }) => {
-      const result = await registry.get(session_id).run(params);
-      if (result.reason === "timeout") {
+    "exec.run": async ({ session_id, ...params }, { quota }) => {
+      const result = await quota.command(() => {
+        const ended = registry.get(session_id).run(params);
+        return { started: ended, ended };
+      });
+      if (isTimeout(result.reason)) {
         const seconds = (result.duration_ms / 1000).toFixed(1);
-        throw new TrlError("COMMAND_TIMEOUT", `the command was stopped after ${seconds} s`, result);
+        const which = result.reason === "timeout" ? "" : ", the limit of its session";
+        throw new TrlError("COMMAND_TIMEOUT", `the command was stopped after ${seconds} s${which}`, result);
       }
       if (params.check && result.exit_code !== 0) {
         throw new TrlError("COMMAND_FAILED", `the command ended with exit code ${result.exit_code}`, result);
@@ -28,7 +33,10 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
     },
 
     "exec.stream": ({ session_id, encoding, stall_timeout_s, window_bytes, ...params }, client) => {
-      const { command } = registry.get(session_id).start(params, "stream");
+      const command = client.quota.command(() => {
+        const { command: started, ended } = registry.get(session_id).start(params, "stream");
+        return { started, ended };
+      });
       attach(command, client, {
         from: { stdout: 0, stderr: 0 },
         encoding: encoding ?? "utf8",

@@ -15,10 +15,11 @@ type PtyHandlers = Pick<
 export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
   const { terminals, options } = registry;
   return {
-    "pty.create": (params) => {
-      const created = terminals.createInTime(params);
-      return created instanceof Promise ? created.then(terminalSummary) : terminalSummary(created);
-    },
+    "pty.create": (params, { quota }) =>
+      quota.makeSession(registry.has, () => {
+        const created = terminals.createInTime(params);
+        return created instanceof Promise ? created.then(terminalSummary) : terminalSummary(created);
+      }),
 
     "pty.write": ({ session_id, data, encoding = "utf8" }, { lane, subscriptions }) => {
       const bytes = decodeData(data, encoding);
@@ -31,7 +32,7 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
         const reply = { session_id, bytes: bytes.length, pending_bytes: pending };
         // Who types waits for the echo, not for the reply: that goes first.
         const isKeystroke = bytes.length <= keystrokeBytesMax && subscriptions.has(session_id);
-        return isKeystroke ? terminal.printedOrLate().then(() => reply) : reply;
+        return isKeystroke ? terminal.echo.printedOrLate().then(() => reply) : reply;
       });
     },
 
@@ -53,11 +54,15 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
       return { sessions: listed.filter(({ exit }) => state !== "exited" || exit).map(terminalSummary) };
     },
 
-    "pty.snapshot": ({ session_id, format = "text", scrollback = 0 }) =>
-      terminals.get(session_id).snapshot(format, scrollback),
+    "pty.snapshot": ({ session_id, format = "text", scrollback = 0 }) => {
+      const terminal = terminals.get(session_id);
+      terminal.touch();
+      return terminal.snapshot(format, scrollback);
+    },
 
     "pty.wait": async ({ session_id, until, timeout_s }) => {
       const terminal = terminals.get(session_id);
+      terminal.touch();
       const matched = await waitFor(terminal, until, timeout_s ?? options.defaultTimeoutS);
       return { matched, screen: terminal.snapshot("text", 0) };
     },

@@ -1,24 +1,22 @@
 import { sessionInfo, sessionSummary } from "../../core/pty/summary.ts";
+import { describeSession, inspectSession } from "../../core/session/describe.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
 type SessionHandlers = Pick<Handlers, "session.create" | "session.list" | "session.info" | "session.destroy">;
 
 export function sessionHandlers({ registry }: HandlerContext): SessionHandlers {
   return {
-    "session.create": (params) => registry.create(params),
+    "session.create": (params, { quota }) => quota.makeSession(registry.has, () => registry.create(params)),
 
     "session.list": () => ({
-      sessions: [
-        ...registry.list().map((session) => session.summary()),
-        ...registry.terminals.live.map(sessionSummary),
-      ],
+      sessions: [...registry.list().map(describeSession), ...registry.terminals.live.map(sessionSummary)],
     }),
 
     "session.info": ({ session_id }) => {
       const { terminals } = registry;
       return terminals.has(session_id)
         ? sessionInfo(terminals.get(session_id))
-        : registry.get(session_id).info();
+        : inspectSession(registry.get(session_id));
     },
 
     "session.destroy": async ({ session_id, force = false }) => {

@@ -1,3 +1,4 @@
+import { nonInteractive } from "../../core/isolation/env-policy.ts";
 import { scrollbackLines, terminalRingBytes } from "../../core/limits.ts";
 import { autoDriver, drivers } from "../../core/pty/create-terminal.ts";
 import { openDescriptors, residentBytes } from "../../core/resources.ts";
@@ -50,6 +51,8 @@ function describe({ registry, version, maxLineBytes, transports }: HandlerContex
       stateful_shells: ["bash", "zsh", "sh", "dash", "ash"],
       adopts_orphans: custody.adoptsOrphans,
       inherit_env: ["all", "safe", "none"],
+      env_defaults: Object.keys(nonInteractive),
+      isolation: registry.enclosures.capabilities.describe(),
       dialects: ["methods", "frontend"],
       pty: {
         default_driver: options.ptyDriver === "auto" ? autoDriver : options.ptyDriver,
@@ -69,6 +72,7 @@ function describe({ registry, version, maxLineBytes, transports }: HandlerContex
       max_idle_sec: options.maxIdleS,
       session_ttl_sec: options.sessionTtlS,
       session_max_commands: options.sessionMaxCommands,
+      session_max_processes: options.sessionMaxProcesses,
     },
   };
 }

@@ -27,7 +27,7 @@ export async function rightUse(xterm: XtermLike): Promise<void> {
   const { uptime_s } = await trl.call("system.ping");
   uptime_s satisfies number;
   const { streams } = await trl.call("exec.list", {}, { signal: AbortSignal.timeout(1000) });
-  streams[0]?.reason satisfies "exit" | "signal" | "timeout" | "cancelled" | null | undefined;
+  streams[0]?.kind satisfies "run" | "stream" | undefined;
 
   await using session: Session = await trl.session({
     name: "work",

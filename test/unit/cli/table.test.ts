@@ -67,6 +67,9 @@ const session = {
   command_count: 3,
   timeout_s: 60,
   idle_timeout_s: 3600,
+  max_age_s: 0,
+  expires_at: null,
+  expires_by: null,
 } as const;
 const terminal = {
   ...session,
@@ -82,6 +85,8 @@ const terminal = {
   signal: null,
   ended_at: null,
   command: null,
+  reason: null,
+  receipt: null,
 } as const;
 
 const sessions: SessionRow[] = [

@@ -25,6 +25,36 @@ function refusal(given: GivenFlags, env: Record<string, string> = {}): string {
   throw new Error("the options were accepted");
 }
 
+describe("what sessions inherit", () => {
+  test("is all, unless something else is said", () => {
+    expect(readOptions({}, {}).envPolicy).toEqual({ mode: "all", include: [], exclude: [] });
+    const env = { TRL_INHERIT_ENV: "safe", TRL_ENV_INCLUDE: "LC_*, TZ,", TRL_ENV_EXCLUDE: "AWS_*" };
+    expect(readOptions({}, env).envPolicy).toEqual({
+      mode: "safe",
+      include: ["LC_*", "TZ"],
+      exclude: ["AWS_*"],
+    });
+    expect(refusal({ "inherit-env": "some" })).toBe('--inherit-env is one of all, safe, none, not "some"');
+  });
+});
+
+describe("limits of a connection", () => {
+  test("are generous by default", () => {
+    expect(readOptions({}, {}).connectionLimits).toEqual({
+      sessions: 0,
+      commands: 256,
+      requests: 1024,
+      queuedBytes: 8 * 1024 * 1024,
+    });
+  });
+
+  test("leave at least one request to be answered", () => {
+    expect(refusal({ "connection-max-requests": "0" })).toBe(
+      '--connection-max-requests needs a whole number >= 1, not "0"',
+    );
+  });
+});
+
 describe("a setting comes from", () => {
   test("the flag, else the environment, else the file, else the default", () => {
     const inFile = { "env-file": envFile("TRL_MAX_SESSIONS=3\n") };

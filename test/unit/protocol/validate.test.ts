@@ -124,3 +124,34 @@ test("names that mean something to JavaScript are variables like others", () => 
 test("a list is no environment", () => {
   expect(complaint("exec.run", { ...run, env: ["a"] })).toStartWith("env: expected");
 });
+
+describe("isolation takes no other fields than its own:", () => {
+  const cases: [unknown, string][] = [
+    [{ limit: {} }, 'isolation.limit: no such field; is it meant to be "limits"?'],
+    [
+      { limits: { memory: 1 } },
+      "isolation.limits.memory: no such field; there are memory_bytes, cpu_percent, pids,",
+    ],
+    [
+      { sandbox: { writeable: [] } },
+      'isolation.sandbox.writeable: no such field; is it meant to be "writable"?',
+    ],
+    [{ limits: { "a secret": 1 } }, "isolation.limits.(name): no such field"],
+    [{ limits: { wall_clock_s: 0 } }, "isolation.limits.wall_clock_s: expected at least 0.1 seconds"],
+    [{ limits: { memory_bytes: 1e300 * 1e300 } }, "isolation.limits.memory_bytes: expected"],
+    [{ limits: [] }, "isolation.limits"],
+    [{ root: "relative" }, "isolation.root: expected an absolute path"],
+    [{ root: "/a\0b" }, "isolation.root: expected text without NUL bytes"],
+    [[], "isolation"],
+  ];
+  for (const [isolation, message] of cases)
+    for (const method of ["session.create", "pty.create"] as const)
+      test(`${method}: ${JSON.stringify(isolation)}`, () =>
+        expect(complaint(method, { isolation })).toStartWith(message));
+
+  test("null is as good as nothing", () => {
+    const isolation = { limits: { pids: null, memory_bytes: 5 }, root: null, sandbox: null };
+    expect(validateParams("session.create", { isolation }).isolation).toEqual(isolation);
+    expect(validateParams("session.create", { isolation: null }).isolation).toBeUndefined();
+  });
+});

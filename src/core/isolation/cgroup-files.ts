@@ -1,0 +1,106 @@
+// The files of a control group. A group may vanish between two looks, so what cannot be read counts as nothing.
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmdirSync,
+  writeSync,
+} from "node:fs";
+import { killPatienceMs } from "../limits.ts";
+import { sendSignal } from "../process/process-table.ts";
+
+export function readText(file: string): string {
+  try {
+    return readFileSync(file, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+/** Undefined where there is no such file, or no number in it. */
+export function readNumber(file: string): number | undefined {
+  const text = readText(file).trim();
+  return text === "" || Number.isNaN(Number(text)) ? undefined : Number(text);
+}
+
+/** Lines of a name and a number: `oom_kill 3`. */
+export function readField(file: string, name: string): number | undefined {
+  for (const line of readText(file).split("\n")) {
+    const [key, value] = line.split(" ");
+    if (key === name) return Number(value);
+  }
+  return undefined;
+}
+
+export const readPids = (file: string): number[] =>
+  readText(file)
+    .split("\n")
+    .map(Number)
+    .filter((pid) => pid > 0);
+
+/** For writing only: some of these files may not be read, by whoever owns them either. */
+export function write(file: string, value: string | number): void {
+  const fd = openSync(file, existsSync(file) ? constants.O_WRONLY : "w");
+  try {
+    writeSync(
+      fd,
+      `${value}
+`,
+    );
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** False where the file is not there or does not take it. */
+export function tryWrite(file: string, value: string | number): boolean {
+  try {
+    write(file, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const makeDirectory = (path: string): void => void mkdirSync(path, { recursive: true, mode: 0o755 });
+
+/** The kernel needs a moment until those who were killed have left. */
+export async function removeDirectory(path: string): Promise<boolean> {
+  const deadline = performance.now() + killPatienceMs;
+  for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
+    if (removeNow(path)) return true;
+    if (performance.now() > deadline) return false;
+    await Bun.sleep(pause);
+  }
+}
+
+/** True where it is gone. */
+export function removeNow(path: string): boolean {
+  try {
+    rmdirSync(path);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT";
+  }
+}
+
+export function killPids(pids: number[]): void {
+  for (const pid of pids) sendSignal(pid, "SIGKILL");
+}
+
+/** Kills until nobody is left, each time while nobody can fork. */
+export async function killUntilEmpty(
+  members: () => number[],
+  whileFrozen: (act: () => void) => Promise<void>,
+): Promise<boolean> {
+  const deadline = performance.now() + killPatienceMs;
+  for (let pause = 1; members().length > 0; pause = Math.min(pause * 2, 20)) {
+    await whileFrozen(() => killPids(members()));
+    if (performance.now() > deadline) return false;
+    await Bun.sleep(pause);
+  }
+  return true;
+}

@@ -1,0 +1,31 @@
+// A sandbox by sandbox-exec(1), the door that macOS has: a profile that forbids writing, and the network, apart from
+// what is listed. There is no other /tmp: a private one is a directory that TMPDIR names.
+import type { SandboxSpec } from "./sandbox.ts";
+
+export const sandboxExec = "/usr/bin/sandbox-exec";
+
+export const sandboxExecPrefix = (spec: SandboxSpec): string[] => [sandboxExec, "-p", sandboxProfile(spec)];
+
+export function sandboxProfile({
+  network,
+  privateTmp,
+  writable,
+  hidden,
+  ownDir,
+  secrets,
+}: SandboxSpec): string {
+  const mayWrite = [...writable, ...(ownDir ? [ownDir] : []), ...(privateTmp ? [privateTmp] : [])];
+  const lines = [
+    "(version 1)",
+    "(allow default)",
+    "(deny file-write*)",
+    `(allow file-write* (regex #"^/dev/(null|zero|tty.*|fd/.*|stdout|stderr)$") ${mayWrite.map(subpath).join(" ")})`,
+    ...[...hidden, ...secrets].map((path) => `(deny file-read* file-write* network* ${subpath(path)})`),
+    ...(network ? [] : ["(deny network*)"]),
+  ];
+  return lines.join("\n");
+}
+
+/** The file system behind /tmp, /var and /etc is in /private. */
+const subpath = (path: string) =>
+  `(subpath ${JSON.stringify(path.replace(/^\/(?=(?:tmp|var|etc)(?:\/|$))/, "/private/"))})`;

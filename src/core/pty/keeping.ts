@@ -1,0 +1,58 @@
+// What is known of the end of a terminal's program: why it ended and what it used.
+import type { ExitReason } from "../../protocol/exec.ts";
+import type { Receipt } from "../../protocol/isolation.ts";
+import type { Enclosure } from "../isolation/enclosure.ts";
+import { Keep, type StopReason } from "../isolation/keep.ts";
+import { measuredByProcess, type ProcessUsage } from "../isolation/meter.ts";
+import { receiptOf } from "../isolation/receipt.ts";
+import { type ProcessEntry, processTable } from "../process/process-table.ts";
+import type { PtyExit } from "./driver.ts";
+
+export class Keeping {
+  reason: ExitReason | undefined;
+  receipt: Receipt | undefined;
+  readonly #keep: Keep;
+  #stopReason: StopReason | undefined;
+  #endWatch = () => {};
+
+  /** To be made before the program is started. */
+  constructor(readonly enclosure: Enclosure | undefined) {
+    this.#keep = new Keep(enclosure);
+  }
+
+  /** The program runs; `stop` ends it when a limit is reached. */
+  watch(stop: () => void): void {
+    this.#endWatch = this.#keep.watch((reason) => {
+      this.stopped(reason);
+      stop();
+    });
+  }
+
+  /** The first reason counts. */
+  stopped(reason: StopReason): void {
+    if (this.reason === undefined) this.#stopReason ??= reason;
+  }
+
+  get whileFrozen(): Keep["whileFrozen"] {
+    return this.#keep.whileFrozen;
+  }
+
+  /** How it ended, as it is told. */
+  ended(exit: PtyExit, usage: ProcessUsage | undefined, bytesOut: number, left: ProcessEntry[]): PtyExit {
+    this.#endWatch();
+    const measured = this.#keep.measure(exit, usage, this.#stopReason);
+    this.reason = this.#stopReason ?? measured.reason ?? (exit.signal ? "signal" : "exit");
+    const isOwn = ({ pid }: ProcessEntry) => !this.#keep.isMachinery(processTable.commandLine(pid));
+    this.receipt = receiptOf(measured, bytesOut, left.filter(isOwn).length);
+    return { ...exit, signal: this.#keep.signalOf(exit, this.#stopReason) };
+  }
+
+  /** Of a program that runs, as far as something counts it. */
+  receiptSoFar(bytesOut: number): Receipt {
+    return receiptOf(this.#keep.measureSoFar() ?? measuredByProcess(undefined), bytesOut, 0);
+  }
+
+  async dispose(): Promise<void> {
+    await this.enclosure?.dispose();
+  }
+}

@@ -1,0 +1,38 @@
+// What is told of a session.
+import type { SessionInfo, SessionSummary } from "../../protocol/session.ts";
+import { expiryFields } from "./expiry.ts";
+import { leftoverCount, processCount } from "./process-count.ts";
+import type { Session } from "./session.ts";
+
+export function describeSession(session: Session): SessionSummary {
+  const { spec } = session;
+  return {
+    session_id: spec.id,
+    name: spec.name,
+    kind: "exec",
+    shell: spec.shell,
+    state: session.state,
+    working_dir: spec.executor.workingDir,
+    created_at: session.createdAt.toISOString(),
+    last_activity: session.lastActivity.toISOString(),
+    command_count: session.commandCount,
+    timeout_s: spec.timeoutS,
+    idle_timeout_s: spec.idleTimeoutS,
+    max_age_s: spec.maxAgeS,
+    ...expiryFields(session.expiry),
+  };
+}
+
+export function inspectSession(session: Session): SessionInfo {
+  const { executor, enclosure } = session.spec;
+  const running = session.runningCommand;
+  return {
+    ...describeSession(session),
+    env_keys: [...executor.exportedNames].sort(),
+    stateful: executor.isStateful,
+    running_command: running ? { command_id: running.id, started_at: running.startedAt.toISOString() } : null,
+    processes: processCount(session.spec),
+    isolation: enclosure?.info() ?? null,
+    receipt: session.totals.sum(leftoverCount(session.spec)),
+  };
+}

@@ -1,0 +1,140 @@
+// Ways out of a session, tried in one that is kept: whatever they do, they are dead after destroy, and the same in
+// another session is not touched.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Isolation } from "../../src/protocol/isolation.ts";
+import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { whereAble } from "../support/isolation.ts";
+import { newSession } from "../support/session.ts";
+import { newTerminal } from "../support/terminal.ts";
+import { isAlive, until } from "../support/wait.ts";
+import type { Wire } from "../support/wire.ts";
+
+let daemon: TestDaemon;
+let wire: Wire;
+
+beforeAll(async () => {
+  daemon = await startDaemon();
+  wire = await daemon.connect();
+});
+afterAll(async () => {
+  wire[Symbol.dispose]();
+  await daemon[Symbol.asyncDispose]();
+});
+
+/** Twice forked, of a session of its own, deaf, blind, nameless and with nothing that tells where it came from. */
+const everything = (mark: string) => `python3 -c '
+import os, signal
+if os.fork(): os._exit(0)
+os.setsid()
+if os.fork(): os._exit(0)
+for number in range(1, 32):
+    if number not in (signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD): signal.signal(number, signal.SIG_IGN)
+os.closerange(0, 256)
+os.execve("/bin/sleep", ["[kworker/0:1]", "${mark}"], {})
+'`;
+
+const escapes: Record<string, (mark: string) => string> = {
+  setsid: (mark) => `setsid sleep ${mark} &`,
+  "a double fork": (mark) => `(setsid sh -c 'sleep ${mark} &' &)`,
+  "env -i": (mark) => `env -i setsid sleep ${mark} &`,
+  "ignored signals": (mark) => `(trap '' TERM HUP INT QUIT; setsid sleep ${mark}) &`,
+  "closed descriptors": (mark) => `setsid sleep ${mark} 0<&- 1>&- 2>&- &`,
+  "another name": (mark) => `setsid bash -c "exec -a '[kworker/0:1]' sleep ${mark}" &`,
+  "all of it at once": everything,
+};
+
+const kinds: Record<string, Isolation> = {
+  limits: { limits: { pids: 100 } },
+  sandbox: { sandbox: {} },
+  "limits and sandbox": { limits: { pids: 100 }, sandbox: {} },
+};
+
+let marks = 0;
+/** A number of seconds that nobody else sleeps. */
+const newMark = () => `${10_000_000 + process.pid}.${++marks}`;
+
+function pidsWith(mark: string): number[] {
+  const { stdout } = Bun.spawnSync(["pgrep", "-f", `(sleep|kworker/0:1\\]) ${mark.replace(".", "\\.")}$`]);
+  return stdout.toString().split("\n").filter(Boolean).map(Number).filter(isAlive);
+}
+
+const untilThere = (mark: string) => until(`a process with ${mark}`, () => pidsWith(mark).length > 0);
+
+describe.each(Object.entries(kinds))("kept by %s,", (_, isolation) => {
+  test.each(Object.keys(escapes))("%s is no way out", (name) =>
+    whereAble(wire, isolation, async () => {
+      const [mine, theirs] = [newMark(), newMark()];
+      const bystander = await newSession(wire); // with several about, it is not clear whose an orphan is
+      await bystander.run(`sleep ${newMark()} &`);
+      const other = await newSession(wire, { isolation });
+      await other.run(escapes[name]!(theirs));
+      const session = await newSession(wire, { isolation });
+      await session.run(escapes[name]!(mine));
+      await untilThere(mine);
+      await untilThere(theirs);
+      await wire.call("session.destroy", { session_id: session.id });
+      expect(pidsWith(mine)).toEqual([]);
+      expect(pidsWith(theirs)).not.toBeEmpty();
+      await wire.call("session.destroy", { session_id: other.id });
+      expect(pidsWith(theirs)).toEqual([]);
+      await wire.call("session.destroy", { session_id: bystander.id });
+    }),
+  );
+
+  test("nor is it from a terminal", () =>
+    whereAble(wire, isolation, async () => {
+      const mark = newMark();
+      const terminal = await newTerminal(wire, { isolation, command: "bash", args: ["--norc"] });
+      const bystander = await newSession(wire, { isolation });
+      await bystander.run(`sleep ${newMark()} &`);
+      await terminal.type(`${everything(mark)}\n`);
+      await untilThere(mark);
+      await wire.call("pty.close", { session_id: terminal.id });
+      expect(pidsWith(mark)).toEqual([]);
+      await wire.call("session.destroy", { session_id: bystander.id });
+    }));
+
+  test("nor from a command that is stopped: what it left elsewhere goes with it", () =>
+    whereAble(wire, isolation, async () => {
+      const [before, mark] = [newMark(), newMark()];
+      const { id, run, out } = await newSession(wire, { isolation });
+      await run(`sleep ${before} &`);
+      const running = run(`${everything(mark)}\nsleep 100`);
+      await untilThere(mark);
+      await wire.call("exec.cancel", { session_id: id });
+      expect((await running).reason).toBe("cancelled");
+      expect(pidsWith(mark)).toEqual([]);
+      expect(pidsWith(before)).not.toBeEmpty(); // of an earlier command
+      expect(await out("echo usable")).toBe("usable");
+      await wire.call("session.destroy", { session_id: id });
+      expect(pidsWith(before)).toEqual([]);
+    }));
+});
+
+test("those that fork and end without pause cannot outrun the end", () =>
+  whereAble(wire, { limits: { pids: 30, cpu_percent: 60 } }, async (isolation) => {
+    const mark = `relay-${process.pid}`;
+    const { id, run } = await newSession(wire, { isolation });
+    await run(
+      `relay() { : ${mark}; (relay &) ; }; env -i setsid bash -c "$(declare -f relay); relay" >/dev/null 2>&1 &`,
+    );
+    await until("the relay", async () => (await wire.call("session.info", { session_id: id })).processes > 1);
+    await wire.call("session.destroy", { session_id: id });
+    const left = Bun.spawnSync(["pgrep", "-f", mark])
+      .stdout.toString()
+      .split("\n")
+      .filter(Boolean)
+      .map(Number);
+    expect(left.filter(isAlive)).toEqual([]);
+  }));
+
+test("a session that kills its own shell, or all that it can reach, goes on", () =>
+  whereAble(wire, { limits: { pids: 50 }, sandbox: {} }, async (isolation) => {
+    const { run, out } = await newSession(wire, { isolation });
+    await run("kept=1");
+    expect((await run("kill -9 $$")).exit_code).toBe(137);
+    await run("kill -9 1; kill -9 -1");
+    await run("kill -TERM 0");
+    expect(await out("echo $kept")).toBe("1");
+    expect((await wire.call("system.ping", {})).version).toBeString();
+  }));

@@ -1,0 +1,61 @@
+// The words for bubblewrap: what lies deeper covers what it lies in.
+import { expect, test } from "bun:test";
+import { bubblewrapPrefix } from "../../../../src/core/isolation/bubblewrap-linux.ts";
+
+const spec = {
+  root: "/",
+  network: false,
+  privateTmp: "/var/tmp/private",
+  writable: ["/usr/local/work", "/opt"],
+  hidden: ["/usr/local"],
+  ownDir: "/dev/shm/trl-1-abcdef/3",
+  secrets: ["/tmp/trl.sock", "/etc/passwd"],
+};
+
+const mountsOf = (words: string[]) =>
+  words
+    .slice(words.indexOf("--ro-bind"), words.indexOf("--chdir"))
+    .join(" ")
+    .split(/ (?=--)/);
+
+test("in the right order, whatever was asked for in which", () => {
+  const words = bubblewrapPrefix("/usr/bin/bwrap", spec, "/opt");
+  const isKernels = (mount: string) => mount.startsWith("--ro-bind-try /proc/");
+  const mounts = mountsOf(words);
+  expect(mounts.filter(isKernels)).toContain("--ro-bind-try /proc/sys /proc/sys");
+  expect(mounts.findIndex(isKernels)).toBeGreaterThan(mounts.indexOf("--proc /proc"));
+  expect(mounts.filter((mount) => !isKernels(mount))).toEqual([
+    "--ro-bind / /",
+    "--dev /dev",
+    "--proc /proc",
+    "--tmpfs /run",
+    "--bind /var/tmp/private /tmp",
+    "--bind /opt /opt",
+    "--tmpfs /usr/local",
+    "--ro-bind /dev/null /etc/passwd",
+    "--bind /usr/local/work /usr/local/work",
+    "--bind /dev/shm/trl-1-abcdef/3 /dev/shm/trl-1-abcdef/3",
+  ]);
+  expect(words).toContain("--unshare-net");
+  expect(words.join(" ")).toContain("--cap-drop ALL");
+  expect(words.slice(words.indexOf("--chdir"), words.indexOf("--") + 1)).toEqual(["--chdir", "/opt", "--"]);
+});
+
+test("a directory that is all writable is still covered by what is not", () => {
+  const mounts = mountsOf(
+    bubblewrapPrefix("bwrap", { ...spec, writable: ["/"], network: true, secrets: [] }, "/"),
+  );
+  expect(mounts.slice(0, 4)).toEqual(["--ro-bind / /", "--bind / /", "--dev /dev", "--proc /proc"]);
+});
+
+test("the daemon's files are covered unless they cannot be seen anyway", () => {
+  const { secrets } = spec;
+  const seen = mountsOf(
+    bubblewrapPrefix(
+      "bwrap",
+      { ...spec, privateTmp: undefined, secrets: [...secrets, "/run/x", "/dev/shm/y"] },
+      "/",
+    ),
+  );
+  expect(seen.filter((mount) => mount.includes("/dev/null"))).toEqual(["--ro-bind /dev/null /etc/passwd"]);
+});
