@@ -24,6 +24,8 @@ const firstDelayMs = 20;
 const delayMaxMs = 1000;
 /** However short the patience: a daemon may take so long to answer. */
 const answerMinMs = 5000;
+/** However long the patience: a link that says nothing has given itself up by then. No timer takes Infinity. */
+const answerMaxMs = 60_000;
 
 export class KeptLink {
   readonly #followers = new Set<Follower>();
@@ -86,8 +88,9 @@ export class KeptLink {
     const deadline = performance.now() + this.patienceS * 1000;
     for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, delayMaxMs)) {
       try {
-        const leftMs = Math.ceil(Math.max(deadline - performance.now(), answerMinMs));
-        return this.#welcome(await this.#tryOpen(AbortSignal.timeout(leftMs)));
+        const leftMs = Math.max(deadline - performance.now(), answerMinMs);
+        const signal = AbortSignal.timeout(Math.ceil(Math.min(leftMs, answerMaxMs)));
+        return this.#welcome(await this.#tryOpen(signal));
       } catch (error) {
         // What a daemon that is gone was doing will not come back, however long one waits.
         if (error instanceof NoDaemonError) this.#failAll(unreachable(error, true));
@@ -105,7 +108,7 @@ export class KeptLink {
   async #tryOpen(signal?: AbortSignal): Promise<Link> {
     const link = await Link.open(this.open, (lost, error) => this.#lost(lost, error));
     try {
-      await link.request("system.ping", {}, { signal });
+      await Promise.race([link.request("system.ping", {}, { signal }), this.#closed.promise]);
     } catch (error) {
       await link.close();
       if (signal?.aborted) throw new Error("the daemon does not answer", { cause: error });
