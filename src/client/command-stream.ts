@@ -5,7 +5,7 @@ import type { Params } from "../protocol/methods.ts";
 import { fromBase64 } from "../util/base64.ts";
 import { deferred } from "../util/deferred.ts";
 import { type Chunk, ChunkQueue } from "./chunk-queue.ts";
-import { ConnectionError, isTrlError } from "./errors.ts";
+import { ConnectionError, isTrlError, unsent } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { InputQueue } from "./input-queue.ts";
 import type { Frame, Link } from "./link.ts";
@@ -30,7 +30,7 @@ export class CommandStream<Data extends string | Uint8Array = string>
   readonly #exited = deferred<CommandExit>();
   readonly #follower: Follower = {
     resume: (link) => this.#resume(link),
-    fail: (error) => this.#fail(error),
+    fail: (error) => this.#fail(this.#isSent ? error : unsent(error)),
   };
   #link: Link | undefined;
   /** Where a loop was left: what was under way then comes no more after this. */
@@ -239,7 +239,8 @@ export class CommandStream<Data extends string | Uint8Array = string>
     this.#leave();
   }
 
-  readonly #abort = () => void stopCommand(this.#host, this.id);
+  readonly #abort = () =>
+    this.#isSent ? void stopCommand(this.#host, this.id) : this.#fail(this.#setup.signal!.reason);
 
   #acknowledge(): void {
     const { stdout, stderr } = this.#chunks.taken;

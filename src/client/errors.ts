@@ -1,6 +1,7 @@
 // What a caller of the client can meet, each with a code of the protocol's closed list.
 import { type ErrorCode, TrlError } from "../protocol/errors.ts";
 import type { RunResult } from "../protocol/exec.ts";
+import { fromBase64 } from "../util/base64.ts";
 import { type Camelized, camelized } from "./naming.ts";
 
 /** The daemon cannot be reached, or the connection was lost before the answer came. */
@@ -17,14 +18,23 @@ export class ConnectionError extends TrlError {
   }
 }
 
+/** What ended a connection, as it is for a request that had not left. */
+export function unsent(error: Error): Error {
+  if (!(error instanceof ConnectionError && error.mayHaveRun)) return error;
+  return new ConnectionError(error.message, false, { code: error.code, cause: error.cause });
+}
+
 /** COMMAND_TIMEOUT, or COMMAND_FAILED where `check` was asked for: the command has a result all the same. */
 export class CommandError extends TrlError {
+  /** Its output is text, whatever was asked for: there is somebody to be told. */
   readonly result: Camelized<RunResult>;
 
-  constructor({ code, message, data }: TrlError) {
+  constructor({ code, message, data }: TrlError, isBase64 = false) {
     super(code, message, data);
     this.name = "CommandError";
-    this.result = camelized(data as RunResult);
+    const result = camelized(data as RunResult);
+    const text = (output: string) => (isBase64 ? new TextDecoder().decode(fromBase64(output)) : output);
+    this.result = { ...result, stdout: text(result.stdout), stderr: text(result.stderr) };
   }
 }
 

@@ -2,11 +2,18 @@
 import type { MethodName, Params, Result } from "../protocol/methods.ts";
 import type { Follower } from "./reconnect.ts";
 
+export interface HostCallOptions {
+  /** Stops the waiting, whatever it is for. */
+  signal?: AbortSignal | undefined;
+  /** Stops it only as long as the request has not left. */
+  unsentSignal?: AbortSignal | undefined;
+}
+
 export interface Host {
   call<M extends MethodName>(
     method: M,
     params: Partial<Params<M>>,
-    options?: { signal?: AbortSignal },
+    options?: HostCallOptions,
   ): Promise<Result<M>>;
   follow(follower: Follower): Promise<void>;
   unfollow(follower: Follower): void;

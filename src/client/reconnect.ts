@@ -108,7 +108,7 @@ export class KeptLink {
   async #tryOpen(signal?: AbortSignal): Promise<Link> {
     const link = await Link.open(this.open, (lost, error) => this.#lost(lost, error));
     try {
-      await link.request("system.ping", {}, { signal });
+      await Promise.race([link.request("system.ping", {}, { signal }), this.#closed.promise]);
     } catch (error) {
       await link.close();
       if (signal?.aborted) throw new Error("the daemon does not answer", { cause: error });

@@ -60,14 +60,14 @@ export class Session implements AsyncDisposable {
     const cancel = () => void stopCommand(this.#host, commandId);
     signal?.addEventListener("abort", cancel, { once: true });
     try {
-      const result = camelized(await this.#run(command, commandId, encoding === "bytes", rest));
+      const result = camelized(await this.#run(command, commandId, encoding === "bytes", rest, signal));
       if (result.reason === "cancelled") signal?.throwIfAborted();
       if (encoding !== "bytes") return result;
       return { ...result, stdout: fromBase64(result.stdout), stderr: fromBase64(result.stderr) };
     } catch (error) {
       if (isTrlError(error, "COMMAND_TIMEOUT", "COMMAND_FAILED") && error.data) {
         if ((error.data as RunResult).reason === "cancelled") signal?.throwIfAborted();
-        throw new CommandError(error);
+        throw new CommandError(error, encoding === "bytes");
       }
       throw error;
     } finally {
@@ -116,12 +116,18 @@ export class Session implements AsyncDisposable {
   }
 
   /** Where the reply is lost with the connection, the command is asked for by its id: it is not run again. */
-  async #run(command: string, commandId: string, inBytes: boolean, options: object): Promise<RunResult> {
+  async #run(
+    command: string,
+    commandId: string,
+    inBytes: boolean,
+    options: object,
+    unsentSignal: AbortSignal | undefined,
+  ): Promise<RunResult> {
     const wire = wireParams("exec.run", options);
     const params = { ...wire, session_id: this.id, command, command_id: commandId };
     if (inBytes) Object.assign(params, { encoding: "base64" });
     try {
-      return await this.#host.call("exec.run", params);
+      return await this.#host.call("exec.run", params, { unsentSignal });
     } catch (error) {
       if (!(error instanceof ConnectionError && error.mayHaveRun)) throw error;
       return await recoverRun(this.#host, {

@@ -41,6 +41,12 @@ export interface WatchOptions {
   scrollback?: number;
 }
 
+/** Output that some have not dealt with yet. */
+interface Piece {
+  end: number;
+  by: Set<TerminalWatcher>;
+}
+
 /** As VS Code does it: enough to keep an emulator busy, little enough that ^C is felt at once. */
 const windowBytes = 128 * 1024;
 
@@ -48,6 +54,7 @@ export class TerminalFeed implements Follower {
   /** What this client's window is, once it has said so. */
   size: { cols: number; rows: number } | undefined;
   readonly #watchers = new Set<TerminalWatcher>();
+  readonly #underWay = new Set<Piece>();
   #link: Link | undefined;
   /** Where all had left: what was under way then comes no more after this. */
   #left: Promise<unknown> | undefined;
@@ -155,9 +162,21 @@ export class TerminalFeed implements Follower {
     this.#offset = end;
     const info = { offset, isRedraw, missing: this.#missing };
     this.#missing = 0;
-    const pending = [...this.#watchers].map((it) => told(() => it.output?.(bytes, info)));
-    if (pending.some((it) => it !== undefined)) void Promise.all(pending).then(() => this.#took(end));
+    const piece: Piece = { end, by: new Set() };
+    for (const it of [...this.#watchers]) {
+      const dealtWith = told(() => it.output?.(bytes, info));
+      if (!dealtWith || !this.#watchers.has(it)) continue;
+      piece.by.add(it);
+      void dealtWith.then(() => this.#dealtWith(piece, it));
+    }
+    if (piece.by.size > 0) this.#underWay.add(piece);
     else this.#took(end);
+  }
+
+  #dealtWith(piece: Piece, watcher: TerminalWatcher): void {
+    if (!piece.by.delete(watcher) || piece.by.size > 0) return;
+    this.#underWay.delete(piece);
+    this.#took(piece.end);
   }
 
   #startAt(offset: number): void {
@@ -172,7 +191,9 @@ export class TerminalFeed implements Follower {
   }
 
   #unwatch(watcher: TerminalWatcher): void {
-    if (!this.#watchers.delete(watcher) || this.#watchers.size > 0) return;
+    if (!this.#watchers.delete(watcher)) return;
+    for (const piece of [...this.#underWay]) this.#dealtWith(piece, watcher); // it may never say so any more
+    if (this.#watchers.size > 0) return;
     const link = this.#link;
     this.#leave();
     this.#left = link?.request("pty.unsubscribe", { session_id: this.id }).catch(() => {});
@@ -182,6 +203,7 @@ export class TerminalFeed implements Follower {
   #clear(): TerminalWatcher[] {
     const watchers = [...this.#watchers];
     this.#watchers.clear();
+    this.#underWay.clear();
     return watchers;
   }
 

@@ -4,7 +4,7 @@ import { type MethodName, methods, type Params, type Result } from "../protocol/
 import type { OpenCarrier } from "./carriers/carrier.ts";
 import { CommandStream } from "./command-stream.ts";
 import { ConnectionError, isTrlError } from "./errors.ts";
-import type { Host } from "./host.ts";
+import type { Host, HostCallOptions } from "./host.ts";
 import { type Options, wireParams } from "./naming.ts";
 import { type ConnectionState, KeptLink, type ReconnectOptions } from "./reconnect.ts";
 import { findNamed } from "./resolve.ts";
@@ -118,11 +118,11 @@ export class Trl implements AsyncDisposable {
   async #call<M extends MethodName>(
     method: M,
     params: Partial<Params<M>>,
-    { signal }: CallOptions = {},
+    { signal, unsentSignal = signal }: HostCallOptions = {},
   ): Promise<Result<M>> {
-    signal?.throwIfAborted();
+    unsentSignal?.throwIfAborted();
     for (let attempt = 1; ; attempt++) {
-      const link = await unlessAborted(this.#link.get(), signal);
+      const link = await unlessAborted(this.#link.get(), unsentSignal);
       try {
         return (await link.request(method, params, { signal })) as Result<M>;
       } catch (error) {
@@ -156,5 +156,9 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undef
     abort = () => reject(signal.reason);
     signal.addEventListener("abort", abort);
   });
-  return await Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
+  const value = await Promise.race([promise, aborted]).finally(() =>
+    signal.removeEventListener("abort", abort),
+  );
+  signal.throwIfAborted(); // both at once
+  return value;
 }

@@ -1,4 +1,5 @@
 // A terminal of trl in xterm.js: output, keys, sizes and flow control, until it is disposed of.
+import { isTrlError } from "./errors.ts";
 import type { Terminal } from "./terminal.ts";
 import type { TerminalExit } from "./terminal-feed.ts";
 
@@ -35,7 +36,11 @@ export function attachXterm(terminal: Terminal, xterm: XtermLike, options: Xterm
   const type = (data: string | Uint8Array) => void terminal.write(data).catch(failed);
   let isFollowing = false;
   const tell = ({ cols, rows }: { cols: number; rows: number }) => {
-    if (!isFollowing) void terminal.resize(cols, rows).catch(failed);
+    if (isFollowing) return;
+    void terminal.resize(cols, rows).catch((error: Error) => {
+      // The end is told by itself, and a new connection is told the size.
+      if (!isTrlError(error, "SESSION_NOT_FOUND", "RUNTIME_UNAVAILABLE")) failed(error);
+    });
   };
   /** The size that holds, whoever chose it: what is drawn for it must be shown in it. */
   const follow = ({ cols, rows }: { cols: number; rows: number }) => {

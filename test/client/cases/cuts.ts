@@ -223,6 +223,44 @@ export const cuts: Case[] = [
     },
   },
   {
+    name: "cut: a command that had not been sent is dropped by its AbortSignal, and known not to have run",
+    on,
+    async run(world) {
+      const { trl, proxy } = await world.overProxy({ patienceS: 60 });
+      const session = await trl.session();
+      proxy.isAway = true;
+      proxy.cut();
+      await until("the end of the connection", () => proxy.visits > 2);
+      const aborting = new AbortController();
+      const reason = new Error("enough");
+      const { signal } = aborting;
+      const command = `echo ran >>${world.path("ran")}`;
+      const stream = session.stream(command, { signal });
+      const refused = [
+        assert.rejects(soon("the run", session.run(command, { signal }), 5000), reason),
+        assert.rejects(soon("the stream", stream.exited, 5000), reason),
+      ];
+      aborting.abort(reason);
+      await Promise.all(refused);
+      const left = failure("one that waits", session.stream(command).exited, "RUNTIME_UNAVAILABLE");
+      await trl.close();
+      assert.equal(((await left) as ConnectionError).mayHaveRun, false);
+      proxy.isAway = false;
+      const later = await world.another();
+      await (await later.openSession(session.id)).destroy();
+      assert.ok(!existsSync(world.path("ran")));
+    },
+  },
+  {
+    name: "cut: a patience without end is not without attempts",
+    on,
+    async run(world) {
+      const { trl, proxy } = await world.overProxy({ patienceS: Number.POSITIVE_INFINITY });
+      proxy.cut();
+      await soon("the next call", trl.call("system.ping"));
+    },
+  },
+  {
     name: "cut: for longer than one is patient is an error, and the next call works when it is back",
     on,
     async run(world) {

@@ -63,6 +63,9 @@ export const runs: Case[] = [
       assert.ok(stdout instanceof Uint8Array);
       assert.equal((await session.run(command)).stdout, "\ufffd\0\ufffd");
       assert.equal((await session.run("printf ä", { encoding: "utf8" })).stdout, "ä");
+      const told = session.run("printf ä; exit 3", { encoding: "bytes", check: true });
+      const error = await failure("a result with an error", told, "COMMAND_FAILED");
+      assert.equal((error as CommandError).result.stdout, "ä");
     },
   },
   {

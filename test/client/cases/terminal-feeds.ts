@@ -196,6 +196,48 @@ export const terminalFeeds: Case[] = [
     },
   },
   {
+    name: "watch: whoever leaves without having dealt with all holds nobody back",
+    async run(world) {
+      const trl = await world.connect();
+      await using terminal = await trl.terminal({ command: counting(100_000) });
+      await ready(terminal);
+      const other = new Gatherer();
+      terminal.onOutput(other.take, { replay: "none" });
+      let came = 0;
+      const leave = terminal.onOutput(
+        (bytes) => {
+          came += bytes.length;
+          return new Promise(() => {}); // an emulator that was thrown away says nothing any more
+        },
+        { replay: "none" },
+      );
+      await trl.call("system.ping");
+      await terminal.write("\n");
+      await terminal.wait({ text: "finished" }, { timeoutS: 30 });
+      await until("a window's worth", () => came >= 96 * 1024);
+      leave();
+      const { offset } = await terminal.info();
+      await until("the rest", () => other.next === offset);
+    },
+  },
+  {
+    name: "attachXterm: to a program that has ended shows its last screen and its end, and no error",
+    async run(world) {
+      const trl = await world.connect();
+      await using terminal = await trl.terminal({ command: "echo last words; exit 4" });
+      await terminal.exited;
+      const xterm = new FakeXterm();
+      const errors: Error[] = [];
+      const ended = new Promise<TerminalExit>((onExit) =>
+        attachXterm(terminal, xterm, { onExit, onError: (error) => errors.push(error) }),
+      );
+      assert.equal((await soon("its end", ended)).exitCode, 4);
+      await trl.call("system.ping");
+      assert.deepEqual(errors, []);
+      assert.ok(xterm.shown.includes("last words"));
+    },
+  },
+  {
     name: "attachXterm: output, keys and sizes go both ways, until it is disposed of",
     async run(world) {
       const trl = await world.connect();
