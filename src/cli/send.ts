@@ -28,7 +28,7 @@ export default defineCommand({
   meta: { name: "send", description: "Type into a terminal, or write to the input of a running command" },
   args,
   async run({ args: given, rawArgs }) {
-    checkFlags(rawArgs, args);
+    checkFlags(rawArgs, args, { takesNumbers: true });
     const { name, pieces } = wordsFrom(rawArgs, args);
     if (name === undefined)
       throw new CliError("no name given", usageExitCode, "for example: trl send work --enter 'make test'");

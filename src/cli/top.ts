@@ -1,5 +1,5 @@
 import { type ArgsDef, defineCommand } from "citty";
-import { checkFlags } from "./check-flags.ts";
+import { checkFlags, refuseWords } from "./check-flags.ts";
 import type { DaemonClient } from "./client.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, lostDaemon, usageExitCode } from "./errors.ts";
@@ -25,6 +25,7 @@ export default defineCommand({
   args,
   async run({ args: given, rawArgs }) {
     checkFlags(rawArgs, args);
+    refuseWords(given._);
     const intervalMs = intervalFrom(given.interval);
     const sort = sortFrom(given.sort);
     using client = await connect(socketPathFrom(given));
