@@ -82,6 +82,8 @@ describe("trl top", () => {
     user.resize(70, 9);
     await user.sees(/^work [^\n]{60,64}…$/m);
     expect(user.screen().trimEnd().split("\n")).toHaveLength(9);
+    user.resize(40, 9);
+    await user.sees(/^q quit [^\n]{32}…$/m);
     user.resize(120, 20);
     await user.sees(/^work [^\n]{110,114}…$/m);
     user.press("q");
