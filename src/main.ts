@@ -12,7 +12,7 @@ async function main(words: string[]): Promise<void> {
   const verb = Object.hasOwn(verbs, first) ? first : undefined;
   if (first === "--version" || first === "-V" || first === "version") return print(`trl ${version}\n`);
   if (wantsHelp(words)) return print(`${await helpFor(words)}\n`);
-  if (!verb && first !== "" && !first.startsWith("-")) throw unknownVerb(first);
+  if (!verb && words.length > 0 && !first.startsWith("-")) throw unknownVerb(first);
   const command = await verbs[verb ?? "serve"]!.load();
   await runCommand(command, { rawArgs: verb ? words.slice(1) : words });
 }

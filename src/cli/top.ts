@@ -30,7 +30,7 @@ export default defineCommand({
     const sort = sortFrom(given.sort);
     using client = await connect(socketPathFrom(given));
     const { version } = await client.call("system.ping", {});
-    const view = { version, sort, isReversed: false, scrolled: 0, paint: stdoutPaint() };
+    const view = { version, sort, isReversed: false, scrolled: 0, isStale: false, paint: stdoutPaint() };
     const isLive = isOnTerminal() && process.env["TERM"] !== "dumb" && !given.once && !given.json;
     if (!isLive) await showOnce(client, view, given.json === true);
     else process.exitCode = await watch(client, view, intervalMs);
@@ -64,6 +64,9 @@ async function showOnce(client: DaemonClient, view: View, isJson: boolean): Prom
   else print(`${plainLines(sample, view, stdoutLook().width).join("\n")}\n`);
 }
 
+/** What is shown is then told to be old. */
+const lateMs = 3000;
+
 async function watch(client: DaemonClient, view: View, intervalMs: number): Promise<number> {
   let sample: Sample | undefined;
   using screen = new FullScreen({
@@ -79,7 +82,12 @@ async function watch(client: DaemonClient, view: View, intervalMs: number): Prom
   let isOver = false;
   const look = async () => {
     while (!isOver) {
-      sample = await takeSample(client, sample);
+      const late = setTimeout(() => {
+        view.isStale = true;
+        draw();
+      }, lateMs);
+      sample = await takeSample(client, sample).finally(() => clearTimeout(late));
+      view.isStale = false;
       draw();
       await Bun.sleep(intervalMs);
     }

@@ -49,4 +49,5 @@ test("what is left over on the command line is told, not ignored", () => {
     ["run", "x", "--", "echo"],
   ])
     expect(trl(words)).toMatchObject({ code: 64, out: "", err: 'trl: "x" is one word too many\n' });
+  expect(trl([""])).toMatchObject({ code: 64, err: expect.stringContaining('no command ""') }); // no daemon is started
 });

@@ -102,6 +102,20 @@ describe("trl top", () => {
     await expectAsBefore(user);
   });
 
+  test("says when the daemon does not answer, and goes on when it does", async () => {
+    await using daemon = await startDaemon();
+    using user = await watching(daemon);
+    daemon.kill("SIGSTOP");
+    try {
+      await user.sees("the daemon does not answer; q quits");
+    } finally {
+      daemon.kill("SIGCONT");
+    }
+    await user.sees("q quit   sort:");
+    user.press("q");
+    await user.sees("code=0");
+  });
+
   test("restores the terminal when the daemon is lost", async () => {
     await using daemon = await startDaemon();
     using user = await watching(daemon);
