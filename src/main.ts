@@ -2,6 +2,7 @@
 // Entry: verbs, help and version. Flags alone mean `serve`, as the launchers of claw_core start it.
 import { runCommand } from "citty";
 import { CliError, reportError, usageExitCode } from "./cli/errors.ts";
+import { print } from "./cli/print.ts";
 import { generalHelp, helpForVerb, verbs } from "./cli/verbs.ts";
 import { nearest } from "./util/nearest.ts";
 import { version } from "./util/version.ts";
@@ -9,9 +10,9 @@ import { version } from "./util/version.ts";
 async function main(words: string[]): Promise<void> {
   const [first = ""] = words;
   const verb = Object.hasOwn(verbs, first) ? first : undefined;
-  if (first === "--version" || first === "-V" || first === "version") return print(`trl ${version}`);
-  if (wantsHelp(words)) return print(verb ? await helpForVerb(verb) : await helpFor(words));
-  if (!verb && first !== "" && !first.startsWith("-")) throw unknownVerb(first);
+  if (first === "--version" || first === "-V" || first === "version") return print(`trl ${version}\n`);
+  if (wantsHelp(words)) return print(`${await helpFor(words)}\n`);
+  if (!verb && words.length > 0 && !first.startsWith("-")) throw unknownVerb(first);
   const command = await verbs[verb ?? "serve"]!.load();
   await runCommand(command, { rawArgs: verb ? words.slice(1) : words });
 }
@@ -23,17 +24,17 @@ function wantsHelp(words: string[]): boolean {
 }
 
 /** `trl help run` is `trl run --help`. */
-const helpFor = ([first, second = ""]: string[]) =>
-  first === "help" && Object.hasOwn(verbs, second) ? helpForVerb(second) : generalHelp(version);
+async function helpFor([first = "", second = ""]: string[]): Promise<string> {
+  const word = first === "help" ? second : first;
+  if (Object.hasOwn(verbs, word)) return await helpForVerb(word);
+  if (word === "" || word === "help" || word.startsWith("-")) return await generalHelp(version);
+  throw unknownVerb(word);
+}
 
 function unknownVerb(word: string): CliError {
   const meant = nearest(word, Object.keys(verbs));
   const hint = meant ? `is it meant to be "trl ${meant}"?` : "trl --help lists the commands";
   return new CliError(`there is no command "${word}"`, usageExitCode, hint);
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }
 
 try {

@@ -11,7 +11,7 @@ const args = {
   signal: {
     type: "string",
     alias: "s",
-    valueHint: "NAME",
+    valueHint: "SIGNAL",
     description: "Send only this, such as SIGINT (SIGTERM, and SIGKILL for what is left after 2 s)",
   },
   ...jsonArgs,

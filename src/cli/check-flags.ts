@@ -1,17 +1,42 @@
-// citty takes any flag; a misspelt one is better told than ignored.
+// citty takes any flag and any number of words; what is misspelt or left over is better told than ignored.
 import type { ArgsDef } from "citty";
 import { nearest } from "../util/nearest.ts";
 import { CliError, usageExitCode } from "./errors.ts";
 import { aliasesOf } from "./help.ts";
 
-export function checkFlags(rawArgs: string[], args: ArgsDef): void {
-  const known = Object.entries(args).flatMap(([name, arg]) => [name, ...aliasesOf(arg)]);
-  for (const word of rawArgs) {
-    if (word === "--") return;
-    const name = /^--?([^=]+)/.exec(word)?.[1];
-    if (name === undefined || /^-?\d/.test(word) || known.includes(name.replace(/^no-/, ""))) continue;
-    const meant = nearest(name, known);
-    const hint = meant ? `is it meant to be --${meant}?` : "--help lists the flags";
-    throw new CliError(`unknown flag ${word.split("=")[0]}`, usageExitCode, hint);
+export interface FlagRules {
+  /** Words such as -5 are text. */
+  takesNumbers?: boolean;
+}
+
+export function checkFlags(rawArgs: string[], args: ArgsDef, { takesNumbers = false }: FlagRules = {}): void {
+  const kinds = new Map(
+    Object.entries(args).flatMap(([name, arg]) => [name, ...aliasesOf(arg)].map((it) => [it, arg.type])),
+  );
+  const words = [...rawArgs];
+  for (let word = words.shift(); word !== undefined && word !== "--"; word = words.shift()) {
+    const [, name, inline] = /^--?([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
+    if (name === undefined || (takesNumbers && /^-\d/.test(word))) continue;
+    if (kinds.get(name) === "string") checkValue(word, inline ?? words.shift(), kinds);
+    else if (!kinds.has(name) && kinds.get(name.replace(/^no-/, "")) !== "boolean")
+      throw unknownFlag(word, name, [...kinds.keys()]);
   }
+}
+
+/** A value that is missing would be taken from what comes next, or be nothing, which is never meant. */
+function checkValue(flag: string, value: string | undefined, known: Map<string, unknown>): void {
+  const isFlag = value?.startsWith("--") && (value === "--" || known.has(value.slice(2).split("=")[0]!));
+  if (flag.includes("=") ? value !== "" : value && !isFlag) return;
+  throw new CliError(`${flag.split("=")[0]} needs a value`, usageExitCode, "--help lists the flags");
+}
+
+function unknownFlag(word: string, name: string, known: string[]): CliError {
+  const meant = nearest(name, known);
+  const hint = meant ? `is it meant to be --${meant}?` : "--help lists the flags";
+  return new CliError(`unknown flag ${word.split("=")[0]}`, usageExitCode, hint);
+}
+
+/** For verbs, or the part of them before --, that take flags only. */
+export function refuseWords([word]: string[]): void {
+  if (word !== undefined) throw new CliError(`"${word}" is one word too many`, usageExitCode);
 }

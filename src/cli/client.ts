@@ -1,8 +1,12 @@
 // The verbs' connection to a daemon: frames as they are, and a pause for those who cannot write them as fast.
 import { newCommandId } from "../client/command-id.ts";
+import { ConnectionError } from "../client/errors.ts";
 import { type Frame, Link } from "../client/link.ts";
 import type { MethodName, Params, Result } from "../protocol/methods.ts";
 import { type BunCarrier, bunCarrier } from "./bun-carrier.ts";
+import { lostDaemon } from "./errors.ts";
+import { asksForJson } from "./json-errors.ts";
+import { note } from "./print.ts";
 
 /** A frame of a stream: output, a gap, or its end. */
 export interface StreamFrame extends Frame {
@@ -18,10 +22,14 @@ export type TerminalFrame = { session_id: string } & (
   | { type: "exit"; exit_code: number; signal: string | null; offset: number }
 );
 
+const silenceMs = 3000;
+
 export class DaemonClient implements Disposable {
   #link!: Link;
   #carrier!: BunCarrier;
   readonly #listeners = new Map<string, (frame: Frame) => void>();
+  /** Until the first answer: a daemon that is stopped or stuck takes connections all the same. */
+  #silence: ReturnType<typeof setTimeout> | undefined;
   /** The connection is gone. */
   onClose: ((error: Error) => void) | undefined;
 
@@ -37,12 +45,22 @@ export class DaemonClient implements Disposable {
       },
       (_, error) => client.onClose?.(error),
     );
+    if (!asksForJson(process.argv.slice(2))) {
+      const tell = () => note(`the daemon on ${socketPath} does not answer; waiting for it (^C leaves)`);
+      client.#silence = setTimeout(tell, silenceMs);
+    }
     return client;
   }
 
   /** Rejects with a TrlError where the daemon answers with an error. */
-  call<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
-    return this.#link.request(method, params) as Promise<Result<M>>;
+  async call<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
+    try {
+      return (await this.#link.request(method, params)) as Result<M>;
+    } catch (error) {
+      throw error instanceof ConnectionError ? lostDaemon(error.message) : error;
+    } finally {
+      clearTimeout(this.#silence);
+    }
   }
 
   /** Starts a stream; each of its frames goes to `onFrame`. */
@@ -66,14 +84,17 @@ export class DaemonClient implements Disposable {
 
   /** Takes nothing from the daemon until `resume`: what comes must be put somewhere. */
   pause(): void {
+    this.#link.isPaused = true;
     this.#carrier.pause();
   }
 
   resume(): void {
+    this.#link.isPaused = false;
     this.#carrier.resume();
   }
 
   [Symbol.dispose](): void {
+    clearTimeout(this.#silence);
     void this.#link.close();
   }
 

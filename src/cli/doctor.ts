@@ -1,5 +1,5 @@
 import { type ArgsDef, defineCommand } from "citty";
-import { checkFlags } from "./check-flags.ts";
+import { checkFlags, refuseWords } from "./check-flags.ts";
 import { socketArgs, socketPathFrom } from "./connection.ts";
 import { type Check, type CheckReport, runChecks, type Status } from "./doctor/check.ts";
 import { daemonChecks } from "./doctor/daemon.ts";
@@ -20,6 +20,7 @@ export default defineCommand({
   args,
   async run({ args: given, rawArgs }) {
     checkFlags(rawArgs, args);
+    refuseWords(given._);
     const [looked, tried] = await Promise.all([runChecks(checksFor(socketPathFrom(given))), tryDaemon()]);
     const checks = inGroups([...looked, ...tried]);
     if (given.json) printJson({ checks });

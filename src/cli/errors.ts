@@ -18,9 +18,9 @@ export const errorExitCode = (code: ErrorCode): number => errorCodes[code].exit;
 export const usageExitCode = errorCodes.INVALID_PARAMS.exit;
 export const unavailableExitCode = errorCodes.RUNTIME_UNAVAILABLE.exit;
 
-/** While something was being followed. */
-export const lostDaemon = (): CliError =>
-  new CliError("the connection to the daemon is lost", 1, "see whether it is alive with: trl ping");
+/** While something was being followed, or an answer waited for. */
+export const lostDaemon = (message = "the connection to the daemon is lost"): CliError =>
+  new CliError(message, 1, "see whether it is alive with: trl ping", "RUNTIME_UNAVAILABLE");
 
 /** Of those that share an exit code, the one that a command line meets. */
 function usualCode(exitCode: number): ErrorCode {
@@ -43,10 +43,15 @@ export function reportError(error: unknown): number {
   process.stderr.write(
     asksForJson(process.argv.slice(2))
       ? `${JSON.stringify({ error: { code, message, hint } })}\n`
-      : `trl: ${message}${error instanceof TrlError ? ` (${code})` : ""}\n${hint ? `     ${hint}\n` : ""}`,
+      : harmless(
+          `trl: ${message}${error instanceof TrlError ? ` (${code})` : ""}\n${hint ? `     ${hint}\n` : ""}`,
+        ),
   );
   return told.exitCode;
 }
+
+/** Names are in it, and those may hold anything: only its line breaks act on the terminal. */
+const harmless = (text: string): string => text.replaceAll(/[^\P{Cc}\n]+/gu, " ");
 
 function tell(error: unknown): Told {
   if (error instanceof CliError) return error;

@@ -6,7 +6,7 @@ import { CliError, usageExitCode } from "./errors.ts";
 import { type Follower, followCommand, followTerminal, type StreamName } from "./follow.ts";
 import { bytes as bytesText } from "./format.ts";
 import { countFrom } from "./numbers.ts";
-import { OutputPasser } from "./output-passer.ts";
+import { isReaderGone, OutputPasser } from "./output-passer.ts";
 import { note } from "./print.ts";
 import { findTarget, oneName, type Target } from "./targets.ts";
 import { AlternateScreen } from "./terminal/alternate-screen.ts";
@@ -33,7 +33,7 @@ export default defineCommand({
     const target = await findTarget(client, word);
     checkStreams(target, streams, from);
     using leaving = new Leaving();
-    const passer = new OutputPasser(client, () => leaving.leave(0));
+    const passer = new OutputPasser(client, (error) => leaving.lose(error));
     using screen = new LogScreen(target);
     const follower = given.json ? frameFollower(passer) : textFollower(passer, screen);
     const encoding = given.json ? ("utf8" as const) : ("base64" as const);
@@ -104,6 +104,12 @@ class Leaving implements Disposable {
 
   leave(exitCode: number): void {
     this.#left.resolve(exitCode);
+  }
+
+  /** What is written arrives nowhere. */
+  lose(error: Error): void {
+    if (isReaderGone(error)) this.leave(0);
+    else this.#left.reject(error);
   }
 
   [Symbol.dispose](): void {

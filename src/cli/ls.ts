@@ -1,5 +1,5 @@
 import { type ArgsDef, defineCommand } from "citty";
-import { checkFlags } from "./check-flags.ts";
+import { checkFlags, refuseWords } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { since } from "./format.ts";
 import { jsonArgs, note, print, printJson } from "./print.ts";
@@ -14,6 +14,7 @@ export default defineCommand({
   args,
   async run({ args: given, rawArgs }) {
     checkFlags(rawArgs, args);
+    refuseWords(given._);
     using client = await connect(socketPathFrom(given));
     const sessions = await listAll(client);
     if (given.json) return printJson({ sessions });

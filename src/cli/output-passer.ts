@@ -8,6 +8,9 @@ const writeSome = promisify(write);
 /** What may wait to be written before the daemon is asked to wait, too. */
 const pendingBytesMax = 256 * 1024;
 
+/** Who reads us has gone, as head does: no failure. A full disk is one. */
+export const isReaderGone = ({ code }: NodeJS.ErrnoException): boolean => code === "EPIPE" || code === "EIO";
+
 export class OutputPasser {
   #pendingBytes = 0;
   /** Nothing more is written. */
@@ -16,8 +19,8 @@ export class OutputPasser {
 
   constructor(
     readonly client: DaemonClient,
-    /** Nobody reads what we write any more. */
-    readonly onBroken: () => void,
+    /** What we write arrives nowhere any more. */
+    readonly onBroken: (error: NodeJS.ErrnoException) => void,
   ) {}
 
   pass(fd: 1 | 2, bytes: Uint8Array): void {
@@ -43,15 +46,15 @@ export class OutputPasser {
         rest = rest.subarray((await writeSome(fd, rest)).bytesWritten);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === "EAGAIN") await Bun.sleep(1);
-        else this.#break();
+        else this.#break(error as NodeJS.ErrnoException);
       }
     }
     this.#pendingBytes -= bytes.length;
     if (this.#pendingBytes <= pendingBytesMax) this.client.resume();
   }
 
-  #break(): void {
+  #break(error: NodeJS.ErrnoException): void {
     this.#isBroken = true;
-    this.onBroken();
+    this.onBroken(error);
   }
 }

@@ -1,5 +1,5 @@
 import { type ArgsDef, defineCommand } from "citty";
-import { checkFlags } from "./check-flags.ts";
+import { checkFlags, refuseWords } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { jsonArgs, print, printJson } from "./print.ts";
 
@@ -10,6 +10,7 @@ export default defineCommand({
   args,
   async run({ args: given, rawArgs }) {
     checkFlags(rawArgs, args);
+    refuseWords(given._);
     const path = socketPathFrom(given);
     using client = await connect(path);
     const began = performance.now();

@@ -1,5 +1,5 @@
 import { type ArgsDef, defineCommand } from "citty";
-import { checkFlags } from "./check-flags.ts";
+import { checkFlags, refuseWords } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { jsonArgs, note, print, printJson } from "./print.ts";
 import { listRunning, runningColumns } from "./running.ts";
@@ -19,6 +19,7 @@ export default defineCommand({
   args,
   async run({ args: given, rawArgs }) {
     checkFlags(rawArgs, args);
+    refuseWords(given._);
     using client = await connect(socketPathFrom(given));
     const running = await listRunning(client, given.all === true);
     if (given.json) return printJson({ running });

@@ -3,6 +3,7 @@
 import { errorCodes, TrlError } from "../protocol/errors.ts";
 import type { RunParams, RunResult } from "../protocol/exec.ts";
 import type { DaemonClient } from "./client.ts";
+import { CliError, usageExitCode } from "./errors.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { printJson } from "./print.ts";
 
@@ -18,11 +19,12 @@ export async function runForJson(
   { interrupts, passesStdin }: How,
 ): Promise<number> {
   const { session_id } = params;
+  const stdin = passesStdin ? { stdin: await readText(interrupts) } : {};
+  if (interrupts.last) return interruptedExitCode;
   interrupts.onInterrupt = (isGentle) => {
     const signal = isGentle ? { signal: "SIGINT" } : {};
     client.call("exec.cancel", { session_id, ...signal }).catch(() => {});
   };
-  const stdin = passesStdin ? { stdin: await Bun.stdin.text() } : {};
   try {
     const result = await client.call("exec.run", { ...params, ...stdin });
     printJson(result);
@@ -31,5 +33,20 @@ export async function runForJson(
     if (!(error instanceof TrlError) || error.code !== "COMMAND_TIMEOUT") throw error;
     printJson(error.data as RunResult);
     return errorCodes.COMMAND_TIMEOUT.exit;
+  }
+}
+
+/** 128 and the number of SIGINT. */
+const interruptedExitCode = 130;
+
+/** Until its end, or until we are interrupted; exec.run takes it as text. */
+async function readText(interrupts: Interrupts): Promise<string> {
+  const { promise: interrupted, resolve } = Promise.withResolvers<Uint8Array>();
+  interrupts.onInterrupt = () => resolve(new Uint8Array());
+  const bytes = await Promise.race([Bun.stdin.bytes(), interrupted]);
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new CliError("with --json the input must be text in UTF-8", usageExitCode, "leave --json out");
   }
 }

@@ -4,10 +4,10 @@ import { TrlError } from "../protocol/errors.ts";
 import type { ExitFrame } from "../protocol/exec.ts";
 import type { DaemonClient } from "./client.ts";
 import { callersEnvironment } from "./environment.ts";
-import { reportError } from "./errors.ts";
+import { lostDaemon, reportError } from "./errors.ts";
 import { forwardStdin } from "./forward-stdin.ts";
 import type { Interrupts } from "./interrupts.ts";
-import { OutputPasser } from "./output-passer.ts";
+import { isReaderGone, OutputPasser } from "./output-passer.ts";
 import { runForJson } from "./run-for-json.ts";
 import { findEntry, isLive, listAll } from "./sessions.ts";
 
@@ -61,23 +61,28 @@ async function follow(
   interrupts: Interrupts,
 ): Promise<ExitFrame> {
   const { promise, resolve: end, reject } = Promise.withResolvers<ExitFrame>();
-  client.onClose = reject;
+  client.onClose = () => reject(lostDaemon());
   let streamId: string | undefined;
   const cancel = (signal: { signal?: string } = {}) => {
     if (streamId !== undefined)
       client.call("exec.cancel", { stream_id: streamId, ...signal }).catch(() => {});
   };
-  const passer = new OutputPasser(client, () => cancel());
+  let failure: Error | undefined;
+  const passer = new OutputPasser(client, (error) => {
+    if (!isReaderGone(error)) failure = error;
+    cancel();
+  });
   interrupts.onInterrupt = (isGentle) => cancel(isGentle ? { signal: "SIGINT" } : {});
   streamId = await client.stream(params, ({ type, data, ...frame }) => {
     if (type === "stdout" || type === "stderr")
       passer.pass(type === "stdout" ? 1 : 2, Buffer.from(data!, "base64"));
     else if (type === "exit") end({ type, ...frame } as unknown as ExitFrame);
   });
-  if (interrupts.last) interrupts.onInterrupt(interrupts.last.isGentle); // it came while the command started
+  if (interrupts.last) interrupts.onInterrupt?.(interrupts.last.isGentle); // it came while the command started
   if (params.open_stdin) void forwardStdin(client, streamId);
   const exit = await promise;
   await passer.done();
+  if (failure) throw failure;
   return exit;
 }
 

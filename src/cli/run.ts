@@ -1,5 +1,5 @@
 import { type ArgsDef, defineCommand } from "citty";
-import { checkFlags } from "./check-flags.ts";
+import { checkFlags, refuseWords } from "./check-flags.ts";
 import { socketArgs, socketPathFrom, tryConnect } from "./connection.ts";
 import { CliError, usageExitCode } from "./errors.ts";
 import { Interrupts } from "./interrupts.ts";
@@ -57,6 +57,7 @@ export default defineCommand({
 function commandFrom(rawArgs: string[], positional: string[]): string {
   const separator = rawArgs.indexOf("--");
   const words = separator === -1 ? positional : rawArgs.slice(separator + 1);
+  if (separator !== -1) refuseWords(positional.slice(0, positional.length - words.length));
   if (words.length === 0)
     throw new CliError("no command given", usageExitCode, "for example: trl run -- ls -l");
   return words.length === 1 ? words[0]! : quoteWords(words);

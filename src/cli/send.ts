@@ -28,7 +28,7 @@ export default defineCommand({
   meta: { name: "send", description: "Type into a terminal, or write to the input of a running command" },
   args,
   async run({ args: given, rawArgs }) {
-    checkFlags(rawArgs, args);
+    checkFlags(rawArgs, args, { takesNumbers: true });
     const { name, pieces } = wordsFrom(rawArgs, args);
     if (name === undefined)
       throw new CliError("no name given", usageExitCode, "for example: trl send work --enter 'make test'");
@@ -54,10 +54,12 @@ function refuseEnded(target: Target, name: string): void {
   const { state } = target.kind === "terminal" ? target.terminal : target.command;
   if (state === "running") return;
   const isCommand = target.kind === "command";
+  const code = isCommand ? "STREAM_NOT_FOUND" : "SESSION_NOT_FOUND";
   throw new CliError(
     isCommand ? `nothing is running in ${name}` : `${name} has already ended`,
-    errorExitCode(isCommand ? "STREAM_NOT_FOUND" : "SESSION_NOT_FOUND"),
+    errorExitCode(code),
     "trl ps lists what runs",
+    code,
   );
 }
 
@@ -87,15 +89,16 @@ async function pieceForCommand(piece: Piece): Promise<Uint8Array> {
 async function type(client: DaemonClient, id: string, { pieces, isEof }: Input): Promise<number> {
   const isAsked = pieces.some((piece) => "key" in piece && dependsOnMode(piece.key));
   const modes = { isApplication: isAsked && (await hasApplicationKeys(client, id)) };
+  // A character for each byte: standard input need not be text.
   const read = async (piece: Piece) => {
-    if ("key" in piece) return keySequence(piece.key, modes);
-    return typed("text" in piece ? piece.text : await Bun.stdin.text());
+    if ("key" in piece) return byteText(Buffer.from(keySequence(piece.key, modes)));
+    return typed(byteText("text" in piece ? Buffer.from(piece.text) : await Bun.stdin.bytes()));
   };
   const texts = [...(await Promise.all(pieces.map(read))), isEof ? "\x04" : ""];
   let sent = 0;
   for (const [at, keys] of byPauses(texts).entries()) {
     if (at > 0) await client.call("pty.wait", { session_id: id, ...afterSignal });
-    const bytes = Buffer.from(keys);
+    const bytes = Buffer.from(keys, "latin1");
     await writeInput(bytes, (data) => client.call("pty.write", { session_id: id, data, encoding: "base64" }));
     sent += bytes.length;
   }
@@ -116,6 +119,8 @@ function byPauses(texts: string[]): string[] {
   }
   return pieces;
 }
+
+const byteText = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");
 
 /** Who ends a line at a keyboard presses Enter, and a paste does the same. */
 const typed = (text: string): string => text.replaceAll(/\r?\n/g, "\r");

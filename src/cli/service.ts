@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { type ArgsDef, defineCommand, parseArgs } from "citty";
-import { checkFlags } from "./check-flags.ts";
+import { checkFlags, refuseWords } from "./check-flags.ts";
 import { type SocketFlags, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, unavailableExitCode, usageExitCode } from "./errors.ts";
 import { ownProgram } from "./own-program.ts";
@@ -29,7 +29,7 @@ export default defineCommand({
     const separator = rawArgs.indexOf("--");
     const serveFlags = separator === -1 ? [] : rawArgs.slice(separator + 1);
     const [action, ...more] = given._.slice(0, given._.length - serveFlags.length);
-    if (more.length > 0) throw new CliError(`"${more[0]}" is one word too many`, usageExitCode);
+    refuseWords(more);
     const manager = managerHere();
     const isForced = given.force === true;
     const tell = (status: ServiceStatus) => (given.json ? printJson(status) : print(statusPage(status)));

@@ -1,7 +1,7 @@
 import { type ArgsDef, defineCommand } from "citty";
-import { checkFlags } from "./check-flags.ts";
+import { checkFlags, refuseWords } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
-import { jsonArgs, printJson } from "./print.ts";
+import { jsonArgs, print, printJson } from "./print.ts";
 
 const args = { ...socketArgs, ...jsonArgs } as const satisfies ArgsDef;
 
@@ -10,12 +10,13 @@ export default defineCommand({
   args,
   async run({ args: given, rawArgs }) {
     checkFlags(rawArgs, args);
+    refuseWords(given._);
     using client = await connect(socketPathFrom(given));
     const stats = await client.call("system.stats", {});
     if (given.json) return printJson(stats);
     const width = Math.max(...Object.keys(stats).map((name) => name.length));
     for (const [name, value] of Object.entries(stats)) {
-      process.stdout.write(`${name.replaceAll("_", " ").padEnd(width)}  ${value.toLocaleString("en-US")}\n`);
+      print(`${name.replaceAll("_", " ").padEnd(width)}  ${value.toLocaleString("en-US")}\n`);
     }
   },
 });

@@ -40,6 +40,7 @@ export async function findTarget(client: DaemonClient, word: string): Promise<Ta
     `nothing has run in ${word} yet, or it is forgotten`,
     errorExitCode("STREAM_NOT_FOUND"),
     `run a command in it with: trl run --session ${word} -- CMD`,
+    "STREAM_NOT_FOUND",
   );
 }
 

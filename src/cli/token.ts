@@ -1,9 +1,9 @@
 import { type ArgsDef, defineCommand } from "citty";
 import { errorCodes } from "../protocol/errors.ts";
 import { readTokenFile, type TokenFile, tokenPath, tokenVariable } from "../util/token-file.ts";
-import { checkFlags } from "./check-flags.ts";
+import { checkFlags, refuseWords } from "./check-flags.ts";
 import { socketArgs, socketPathFrom } from "./connection.ts";
-import { CliError, usageExitCode } from "./errors.ts";
+import { CliError } from "./errors.ts";
 import { jsonArgs, print, printJson } from "./print.ts";
 
 const args = {
@@ -17,7 +17,7 @@ export default defineCommand({
   args,
   async run({ args: given, rawArgs }) {
     checkFlags(rawArgs, args);
-    if (given._.length > 0) throw new CliError(`"${given._[0]}" is one word too many`, usageExitCode);
+    refuseWords(given._);
     const path = tokenPath(socketPathFrom(given));
     if (given.path) return given.json ? printJson({ path }) : print(`${path}\n`);
     const fromEnvironment = process.env[tokenVariable];

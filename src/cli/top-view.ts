@@ -11,6 +11,8 @@ export interface View {
   isReversed: boolean;
   /** Rows above the window. */
   scrolled: number;
+  /** The daemon has not answered for a while. */
+  isStale: boolean;
   paint: Paint;
 }
 
@@ -38,6 +40,8 @@ const titles: Record<SortName, string> = {
 };
 
 const keysLine = "q quit   sort: e elapsed  o output  r rate  s session";
+
+const staleLine = "the daemon does not answer; q quits";
 
 /** What the daemon is and has, in one line. */
 export function headerOf({ stats, bytes_per_s }: Sample, version: string): string {
@@ -76,7 +80,7 @@ export function windowLines(sample: Sample, view: View, { cols, rows: height }: 
     view.paint("bold", cut(headerOf(sample, view.version), cols)),
     "",
     ...filled,
-    view.paint("dim", cut(keysLine + more, cols)),
+    view.isStale ? view.paint("red", cut(staleLine, cols)) : view.paint("dim", cut(keysLine + more, cols)),
   ];
   return lines.slice(0, height);
 }

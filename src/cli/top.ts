@@ -1,5 +1,5 @@
 import { type ArgsDef, defineCommand } from "citty";
-import { checkFlags } from "./check-flags.ts";
+import { checkFlags, refuseWords } from "./check-flags.ts";
 import type { DaemonClient } from "./client.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, lostDaemon, usageExitCode } from "./errors.ts";
@@ -25,11 +25,12 @@ export default defineCommand({
   args,
   async run({ args: given, rawArgs }) {
     checkFlags(rawArgs, args);
+    refuseWords(given._);
     const intervalMs = intervalFrom(given.interval);
     const sort = sortFrom(given.sort);
     using client = await connect(socketPathFrom(given));
     const { version } = await client.call("system.ping", {});
-    const view = { version, sort, isReversed: false, scrolled: 0, paint: stdoutPaint() };
+    const view = { version, sort, isReversed: false, scrolled: 0, isStale: false, paint: stdoutPaint() };
     const isLive = isOnTerminal() && process.env["TERM"] !== "dumb" && !given.once && !given.json;
     if (!isLive) await showOnce(client, view, given.json === true);
     else process.exitCode = await watch(client, view, intervalMs);
@@ -63,6 +64,9 @@ async function showOnce(client: DaemonClient, view: View, isJson: boolean): Prom
   else print(`${plainLines(sample, view, stdoutLook().width).join("\n")}\n`);
 }
 
+/** What is shown is then told to be old. */
+const lateMs = 3000;
+
 async function watch(client: DaemonClient, view: View, intervalMs: number): Promise<number> {
   let sample: Sample | undefined;
   using screen = new FullScreen({
@@ -78,7 +82,12 @@ async function watch(client: DaemonClient, view: View, intervalMs: number): Prom
   let isOver = false;
   const look = async () => {
     while (!isOver) {
-      sample = await takeSample(client, sample);
+      const late = setTimeout(() => {
+        view.isStale = true;
+        draw();
+      }, lateMs);
+      sample = await takeSample(client, sample).finally(() => clearTimeout(late));
+      view.isStale = false;
       draw();
       await Bun.sleep(intervalMs);
     }

@@ -38,6 +38,8 @@ export class Link {
   #carrier: Carrier | undefined;
   #nextId = 1;
   #silentTicks = 0;
+  /** Nothing is taken from the carrier just now: the silence is ours. */
+  isPaused = false;
   #watch: ReturnType<typeof setInterval> | undefined;
   /** Why it carries nothing any more. */
   #end: ConnectionError | undefined;
@@ -134,7 +136,7 @@ export class Link {
 
   /** A machine that sleeps or a network that is gone closes nothing: it just says nothing any more. */
   #listen(): void {
-    const isAwaited = this.#waiting.size > 0 || this.#listeners.size > 0;
+    const isAwaited = !this.isPaused && (this.#waiting.size > 0 || this.#listeners.size > 0);
     this.#silentTicks = isAwaited ? this.#silentTicks + 1 : 0;
     if (this.#silentTicks >= silenceMaxTicks)
       this.#abandon(new Error(`nothing was heard for ${(silenceMaxTicks * tickMs) / 1000} s`));

@@ -28,3 +28,26 @@ test("no file is left of a verb that is gone", () => {
   const files = readdirSync(join(import.meta.dir, "../fixtures/golden/help"));
   expect(files.sort()).toEqual([generalFile, ...Object.keys(verbs).map((verb) => `${verb}.txt`)].sort());
 });
+
+test("help for a verb that is none is told", () => {
+  for (const words of [
+    ["help", "sned"],
+    ["sned", "--help"],
+  ])
+    expect(trl(words)).toMatchObject({ code: 64, out: "", err: expect.stringContaining("trl send") });
+});
+
+test("what is left over on the command line is told, not ignored", () => {
+  for (const words of [
+    ["ls", "x"],
+    ["ps", "x"],
+    ["top", "x"],
+    ["stats", "x"],
+    ["ping", "x"],
+    ["doctor", "x"],
+    ["token", "x"],
+    ["run", "x", "--", "echo"],
+  ])
+    expect(trl(words)).toMatchObject({ code: 64, out: "", err: 'trl: "x" is one word too many\n' });
+  expect(trl([""])).toMatchObject({ code: 64, err: expect.stringContaining('no command ""') }); // no daemon is started
+});

@@ -82,6 +82,8 @@ describe("trl top", () => {
     user.resize(70, 9);
     await user.sees(/^work [^\n]{60,64}…$/m);
     expect(user.screen().trimEnd().split("\n")).toHaveLength(9);
+    user.resize(40, 9);
+    await user.sees(/^q quit [^\n]{32}…$/m);
     user.resize(120, 20);
     await user.sees(/^work [^\n]{110,114}…$/m);
     user.press("q");
@@ -98,6 +100,20 @@ describe("trl top", () => {
     process.kill(pidOf(daemon), signal);
     await user.sees(`code=${code}`);
     await expectAsBefore(user);
+  });
+
+  test("says when the daemon does not answer, and goes on when it does", async () => {
+    await using daemon = await startDaemon();
+    using user = await watching(daemon);
+    daemon.kill("SIGSTOP");
+    try {
+      await user.sees("the daemon does not answer; q quits");
+    } finally {
+      daemon.kill("SIGCONT");
+    }
+    await user.sees("q quit   sort:");
+    user.press("q");
+    await user.sees("code=0");
   });
 
   test("restores the terminal when the daemon is lost", async () => {

@@ -43,10 +43,11 @@ export class FullScreen implements Disposable {
 
   /** As many lines as there are rows; what was there is written over, so that nothing flickers. */
   draw(lines: string[]): void {
-    const { cols } = this.size;
-    // In the last column the rest of a line is its last character.
+    const { cols, rows } = this.size;
+    // In the last column the rest of a line, or of the screen, is its last character.
     const text = lines.map((line) => (Bun.stringWidth(line) < cols ? `${line}\x1b[K` : line)).join("\r\n");
-    if (this.#isEntered) say(1, `\x1b[?2026h\x1b[H${text}\x1b[J\x1b[?2026l`);
+    const below = lines.length < rows ? "\x1b[J" : "";
+    if (this.#isEntered) say(1, `\x1b[?2026h\x1b[H${text}${below}\x1b[?2026l`);
   }
 
   end(exitCode: number): void {

@@ -132,7 +132,14 @@ describe("golden tables:", () => {
   });
 });
 
-const view: View = { version: "1.2.3", sort: "rate", isReversed: false, scrolled: 1, paint: paintFor(false) };
+const view: View = {
+  version: "1.2.3",
+  sort: "rate",
+  isReversed: false,
+  scrolled: 1,
+  isStale: false,
+  paint: paintFor(false),
+};
 const rows = running
   .filter(({ state }) => state === "running")
   .concat({ ...running[0]!, id: "x-99999999", output_bytes: 0, command: "sleep 1" })

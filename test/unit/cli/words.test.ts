@@ -1,5 +1,7 @@
 // Words of the command line: numbers as people read them, keys, and whom a name means.
 import { describe, expect, test } from "bun:test";
+import type { ArgsDef } from "citty";
+import { checkFlags, type FlagRules } from "../../../src/cli/check-flags.ts";
 import { bytes, duration } from "../../../src/cli/format.ts";
 import { keySequence } from "../../../src/cli/keys.ts";
 import { wordsFrom } from "../../../src/cli/send-words.ts";
@@ -152,5 +154,38 @@ describe("whom a name means", () => {
     } catch (error) {
       expect(error).toMatchObject({ exitCode: 64, hint: "s-ab120000 (thing)\n     s-ab340000 (thing)" });
     }
+  });
+});
+
+describe("flags", () => {
+  const args = {
+    name: { type: "string", alias: "n" },
+    json: { type: "boolean" },
+  } as const satisfies ArgsDef;
+  const check = (line: string, rules?: FlagRules) => () => checkFlags(line.split(" "), args, rules);
+
+  test.each([
+    "--name x --json",
+    "--name=x",
+    "-n -5",
+    "--name -x",
+    "--name=--json",
+    "--no-json",
+    "a -- --nope",
+  ])("%s is taken", (line) => expect(check(line)).not.toThrow());
+
+  test.each([
+    ["--name", "--name needs a value"],
+    ["--name -- x", "--name needs a value"],
+    ["--name --json", "--name needs a value"],
+    ["--name= x", "--name needs a value"],
+    ["-n", "-n needs a value"],
+    ["--nmae x", "unknown flag --nmae"],
+    ["--no-name", "unknown flag --no-name"],
+    ["-9 x", "unknown flag -9"],
+  ])("%s is told", (line, message) => expect(check(line)).toThrow(message));
+
+  test("a number is text where text is taken", () => {
+    expect(check("x -9", { takesNumbers: true })).not.toThrow();
   });
 });

@@ -73,3 +73,14 @@ test("a daemon that says nothing though it was asked is not there any more", asy
   await expect(answer).rejects.toThrow("the connection was lost");
   expect(link.isOver).toBe(true);
 });
+
+test("who takes nothing hears nothing: that is no end", async () => {
+  const { link, lost, pass } = await openLink(true);
+  link.request("exec.run", {}).catch(() => {});
+  link.isPaused = true;
+  pass(60);
+  expect(lost).toEqual([]);
+  link.isPaused = false;
+  pass(2);
+  expect(lost).toHaveLength(1);
+});
