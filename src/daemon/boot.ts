@@ -4,6 +4,7 @@ import { shutdownGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { descriptorLimit } from "../core/resources.ts";
 import { SessionRegistry } from "../core/session/registry.ts";
+import { Runtimes } from "../runtime/runtimes.ts";
 import { newCounters } from "../server/counters.ts";
 import { Dispatcher } from "../server/dispatch.ts";
 import type { Door } from "../server/door.ts";
@@ -11,6 +12,7 @@ import { FrontendAdapter } from "../server/frontend/adapter.ts";
 import { createHandlers } from "../server/handlers/handlers.ts";
 import { isLoopback } from "../server/http/gate.ts";
 import { serveHttp } from "../server/http/serve.ts";
+import { Router } from "../server/router.ts";
 import { serveStdio } from "../server/stdio.ts";
 import { serveUnix } from "../server/unix.ts";
 import { version } from "../util/version.ts";
@@ -46,7 +48,8 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
   };
   try {
     const registry = new SessionRegistry(coreOptions(options, runDir), log);
-    const { doors, done } = openDoors(options, registry, log);
+    const runtimes = knownRuntimes(options, registry);
+    const { doors, done } = openDoors(options, registry, runtimes, log);
     surviveBugs(log);
     const where = options.hasSocket ? { socket: socketPath } : {};
     log.info("ready", { ...where, pid: process.pid, version });
@@ -54,7 +57,7 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
       log.info("stopping", { why });
       try {
         for (const door of doors) door.stopAccepting();
-        await registry.close(shutdownGraceMs);
+        await Promise.all([registry.close(shutdownGraceMs), runtimes.close()]);
         await Promise.all(doors.map((door) => door.farewell()));
       } finally {
         release();
@@ -72,18 +75,31 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
 function openDoors(
   options: DaemonOptions,
   registry: SessionRegistry,
+  runtimes: Runtimes,
   log: Log,
 ): { doors: Door[]; done: Promise<string> } {
   const { socketPath, maxLineBytes, stallTimeoutS } = options;
   const counters = newCounters();
   const transports = transportsOf(options);
-  const handlers = createHandlers({ registry, counters, version, maxLineBytes, stallTimeoutS, transports });
+  const { labels } = options;
+  const handlers = createHandlers({
+    registry,
+    counters,
+    version,
+    maxLineBytes,
+    stallTimeoutS,
+    transports,
+    runtimes,
+    labels,
+    startedAt: new Date(),
+  });
+  const router = new Router({ runtimes, registry, handlers, labels });
   const given = options.env[tokenVariable];
   const isToken = tokenCheck(
     options.hasSocket || options.http ? obtainToken(socketPath, given) : (given ?? freshToken()),
   );
-  const frontend = new FrontendAdapter({ handlers, terminals: registry.terminals, isToken });
-  const dispatcher = new Dispatcher(handlers, frontend, counters, log);
+  const frontend = new FrontendAdapter({ router, terminals: registry.terminals, isToken });
+  const dispatcher = new Dispatcher(router, frontend, counters, log);
   const doors: Door[] = [];
   let done = new Promise<string>(() => {});
   if (options.http) {
@@ -107,6 +123,15 @@ function openDoors(
     done = stdio.ended;
   }
   return { doors, done };
+}
+
+/** What they start for their links has our environment, less what is our own business. */
+function knownRuntimes({ env, runtimes: known }: DaemonOptions, { custody }: SessionRegistry): Runtimes {
+  const entries = Object.entries(env).filter(([name]) => !name.startsWith("TRL_"));
+  const runtimes = new Runtimes({ env: { ...Object.fromEntries(entries), ...custody.exemption } });
+  for (const { name, spec, origin } of known)
+    orOptionError(`${origin} ${name}`, () => runtimes.add(name, spec));
+  return runtimes;
 }
 
 function transportsOf({ hasSocket, http, isStdin }: DaemonOptions): string[] {

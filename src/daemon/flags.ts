@@ -34,6 +34,17 @@ export const flags = {
   "tls-cert": { kind: "string", hint: "FILE", help: "Certificate for HTTPS (PEM)" },
   "tls-key": { kind: "string", hint: "FILE", help: "Its key (PEM)" },
   "insecure-http": { kind: "boolean", help: "Listen without TLS on an address that others can reach" },
+  config: {
+    kind: "string",
+    hint: "FILE",
+    help: "Runtimes and labels (~/.config/trl/config.toml, where it is there)",
+  },
+  runtime: {
+    kind: "string",
+    hint: "NAME=KIND:TARGET",
+    help: "Another place for sessions, such as gpu=ssh:user@host; may be given more than once",
+  },
+  labels: { kind: "string", hint: "LABELS", help: "What this daemon has, such as gpu,isolated" },
   shell: { kind: "string", hint: "SHELL", help: "Default shell of sessions (bash, else /bin/sh)" },
   "default-timeout-s": { kind: "seconds", default: 60, help: "Default time limit of a command; 0 = none" },
   "max-output-bytes": { kind: "count", default: 4194304, help: "Output kept per stream of a command" },

@@ -2,9 +2,11 @@
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { resolveSocketPath } from "../util/socket-path.ts";
+import type { KnownRuntime } from "./config.ts";
 import { environmentName, type FlagName, type FlagTable, flags } from "./flags.ts";
 import { type HttpDoorOptions, readHttpOptions } from "./http-options.ts";
 import { OptionError } from "./option-error.ts";
+import { readRuntimeOptions } from "./runtime-options.ts";
 
 export interface DaemonOptions {
   socketPath: string;
@@ -13,6 +15,9 @@ export interface DaemonOptions {
   hasSocket: boolean;
   isStdin: boolean;
   http: HttpDoorOptions | undefined;
+  runtimes: KnownRuntime[];
+  /** What this daemon has, for those who choose a runtime by that. */
+  labels: string[];
   shell: string | undefined;
   defaultTimeoutS: number;
   maxOutputBytes: number;
@@ -57,6 +62,7 @@ export function readOptions(
     hasSocket: !isOn("stdin") || given["socket-path"] !== undefined || given["socket-dir"] !== undefined,
     isStdin: isOn("stdin"),
     http: readHttpOptions(text, isOn("insecure-http")),
+    ...readRuntimeOptions(text, env),
     shell: text("shell"),
     defaultTimeoutS: number("default-timeout-s"),
     maxOutputBytes: number("max-output-bytes"),

@@ -5,6 +5,7 @@ import { errorCodes } from "../../protocol/errors.ts";
 import { methodSchemas } from "../../protocol/json-schema.ts";
 import { protocolVersion } from "../../protocol/methods.ts";
 import type { DescribeResult } from "../../protocol/system.ts";
+import { reachableKinds } from "../../runtime/openers.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
 type SystemHandlers = Pick<Handlers, "system.ping" | "system.stats" | "system.describe">;
@@ -37,7 +38,13 @@ export function systemHandlers(context: HandlerContext): SystemHandlers {
   };
 }
 
-function describe({ registry, version, maxLineBytes, transports }: HandlerContext): DescribeResult {
+export function describe({
+  registry,
+  version,
+  maxLineBytes,
+  transports,
+  labels,
+}: HandlerContext): DescribeResult {
   const { options, custody } = registry;
   return {
     protocol_version: protocolVersion,
@@ -47,6 +54,8 @@ function describe({ registry, version, maxLineBytes, transports }: HandlerContex
     error_codes: errorCodes,
     capabilities: {
       transports,
+      runtimes: reachableKinds,
+      labels,
       stateful_shells: ["bash", "zsh", "sh", "dash", "ash"],
       adopts_orphans: custody.adoptsOrphans,
       inherit_env: ["all", "safe", "none"],
