@@ -62,17 +62,12 @@ export class FarConnection {
     this.#link?.listen(id, (frame) => this.#followed.get(id)?.take(frame));
   }
 
-  /** Nothing more comes of it. */
+  /** Where it is not complete, the daemon there has not been told, and goes on sending. */
   unfollow(follower: Followed): void {
     if (this.#followed.get(follower.id) !== follower) return;
+    if (!follower.isComplete) this.#isMarked = true;
     this.#followed.delete(follower.id);
     this.#link?.unlisten(follower.id);
-  }
-
-  /** The daemon there has not been told, and goes on sending. */
-  abandon(follower: Followed): void {
-    if (this.#followed.get(follower.id) === follower) this.#isMarked = true;
-    this.unfollow(follower);
   }
 
   /** Says something of which the answer does not matter. */
@@ -84,7 +79,7 @@ export class FarConnection {
   release(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const isClean = this.#followed.size === 0 && !this.#isMarked;
+    const isClean = !this.#isMarked && [...this.#followed.values()].every(({ isComplete }) => isComplete);
     for (const id of this.#followed.keys()) this.#link?.unlisten(id);
     if (this.#link) this.#letGo(this.#link, isClean);
     else void this.#reaching?.then((link) => this.#letGo(link, true)).catch(() => {});
@@ -146,7 +141,8 @@ export class FarConnection {
 
   readonly #lost = () => {
     this.#link = undefined;
-    for (const follower of [...this.#followed.values()]) void this.#resume(follower);
+    for (const follower of [...this.#followed.values()])
+      if (!follower.isComplete) void this.#resume(follower);
   };
 
   /** Until it goes on, or it is certain that it does not. */
