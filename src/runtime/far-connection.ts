@@ -13,8 +13,9 @@ export class FarConnection {
   #reaching: Promise<FarLink> | undefined;
   #hadLink = false;
   #isOver = false;
-  /** The daemon there remembers who types, and goes on to send what was followed: the link is for nobody else. */
-  #isMarked = false;
+  /** The daemon there remembers who types: such a link is for nobody else. */
+  #hasTyped = false;
+  #farewells: Promise<unknown>[] = [];
   /** How large this client's windows are, by terminal: a new link must say so again. */
   readonly #sizes = new Map<string, unknown>();
 
@@ -62,10 +63,11 @@ export class FarConnection {
     this.#link?.listen(id, (frame) => this.#followed.get(id)?.take(frame));
   }
 
-  /** Where it is not complete, the daemon there has not been told, and goes on sending. */
+  /** Where it is not complete, the daemon there is told: it would go on sending, or wait for us to come back. */
   unfollow(follower: Followed): void {
     if (this.#followed.get(follower.id) !== follower) return;
-    if (!follower.isComplete) this.#isMarked = true;
+    if (!follower.isComplete && this.#link)
+      this.#farewells.push(this.#link.request(...follower.farewell).catch(() => {}));
     this.#followed.delete(follower.id);
     this.#link?.unlisten(follower.id);
   }
@@ -79,11 +81,9 @@ export class FarConnection {
   release(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const isClean = !this.#isMarked && [...this.#followed.values()].every(({ isComplete }) => isComplete);
-    for (const id of this.#followed.keys()) this.#link?.unlisten(id);
-    if (this.#link) this.#letGo(this.#link, isClean);
-    else void this.#reaching?.then((link) => this.#letGo(link, true)).catch(() => {});
-    this.#link = undefined;
+    for (const follower of [...this.#followed.values()]) follower.end();
+    const link = this.#link;
+    if (link) void Promise.all(this.#farewells).then(() => this.#letGo(link, !this.#hasTyped));
   }
 
   #letGo(link: FarLink, isClean: boolean): void {
@@ -93,7 +93,7 @@ export class FarConnection {
 
   #note(method: MethodName, params: unknown): void {
     const { session_id: id } = params as { session_id?: string };
-    if (method === "pty.write") this.#isMarked = true;
+    if (method === "pty.write") this.#hasTyped = true;
     if (method === "pty.resize" && id !== undefined) this.#sizes.set(id, params);
     if (id !== undefined && (method === "pty.close" || method === "session.destroy")) this.#sizes.delete(id);
   }

@@ -1,7 +1,7 @@
 // A command's output in another runtime.
 import type { TrlError } from "../protocol/errors.ts";
 import { type ExitFrame, lostExitCode, lostReason } from "../protocol/exec.ts";
-import type { Params, Result } from "../protocol/methods.ts";
+import type { MethodName, Params, Result } from "../protocol/methods.ts";
 import type { FarConnection } from "./far-connection.ts";
 import type { FarLink } from "./far-link.ts";
 import { Followed } from "./followed.ts";
@@ -43,6 +43,10 @@ export class FollowedStream extends Followed {
     this.#passed = { ...this.#received };
     this.#takenByClient = { ...this.#received };
     this.#acknowledged = sum(this.#passed);
+  }
+
+  get farewell(): [MethodName, object] {
+    return ["exec.detach", { stream_id: this.id }];
   }
 
   /**

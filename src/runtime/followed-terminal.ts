@@ -1,7 +1,7 @@
 // A terminal's output in another runtime.
 import type { TrlError } from "../protocol/errors.ts";
 import { lostExitCode, lostReason } from "../protocol/exec.ts";
-import type { Result } from "../protocol/methods.ts";
+import type { MethodName, Result } from "../protocol/methods.ts";
 import type { FarConnection } from "./far-connection.ts";
 import type { FarLink } from "./far-link.ts";
 import { Followed } from "./followed.ts";
@@ -44,6 +44,10 @@ export class FollowedTerminal extends Followed {
     this.presentation = how.presentation;
     this.#clientWindowBytes = how.windowBytes;
     this.#awaitsRedraw = how.beginsWithRedraw;
+  }
+
+  get farewell(): [MethodName, object] {
+    return ["pty.unsubscribe", { session_id: this.id }];
   }
 
   get terms() {

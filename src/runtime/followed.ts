@@ -1,6 +1,7 @@
 // What a client follows in another runtime, a command's output or a terminal's: frames are passed on at the pace at
 // which the client takes them, and taken up where they were when the link was lost.
 import type { TrlError } from "../protocol/errors.ts";
+import type { MethodName } from "../protocol/methods.ts";
 import type { FarConnection } from "./far-connection.ts";
 import type { FarLink } from "./far-link.ts";
 import type { FarFrame } from "./frame-text.ts";
@@ -35,6 +36,8 @@ export abstract class Followed implements OutletUser {
     outlet.attach(this);
   }
 
+  /** How the daemon there is told that we do not follow any more. */
+  abstract readonly farewell: [method: MethodName, params: object];
   /** A frame of it has come. */
   abstract take(frame: FarFrame): void;
   /** Asks on a new link for what comes next. */
