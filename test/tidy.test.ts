@@ -27,6 +27,7 @@ const rooms: Record<string, Room> = {
   server: { rooms: ["core", "protocol", "util"], packages: ["node:"] },
   daemon: { rooms: ["server", "core", "protocol", "util"], packages: ["node:", "consola"] },
   client: { rooms: ["protocol", "util"], packages: ["node:", "ws"] },
+  runtime: { rooms: ["client", "protocol", "util"], packages: ["node:"] },
   package: { rooms: ["client", "protocol"], packages: [] },
   cli: { rooms: ["client", "protocol", "util"], packages: ["node:", "citty"] },
   main: { rooms: ["cli", "util"], packages: ["citty"] },

@@ -15,6 +15,11 @@ const args = {
     valueHint: "TEXT",
     description: "A line to print as soon as the daemon is reached, before anything of it",
   },
+  start: {
+    type: "boolean",
+    default: true,
+    description: "Start a daemon where there is none (--no-start fails instead)",
+  },
   "hang-up": {
     type: "boolean",
     description: "End at the end of the input, whatever the daemon still sends",
@@ -28,7 +33,7 @@ export default defineCommand({
     checkFlags(rawArgs, args);
     const separator = rawArgs.indexOf("--");
     const serveFlags = separator === -1 ? [] : rawArgs.slice(separator + 1);
-    const socket = (await openSocket(socketPathFrom(given))) ?? (await startAndReach(given, serveFlags));
+    const socket = (await openSocket(socketPathFrom(given))) ?? (await reachNew(given, serveFlags));
     process.exitCode = await bridge(socket, { greeting: given.greeting, hangsUp: given["hang-up"] === true });
   },
 });
@@ -36,8 +41,12 @@ export default defineCommand({
 /** Of what it says on standard error, should it not start. */
 const lastWordsChars = 1000;
 
-async function startAndReach(given: SocketFlags, serveFlags: string[]): Promise<DaemonSocket> {
+async function reachNew(
+  given: SocketFlags & { start: boolean },
+  serveFlags: string[],
+): Promise<DaemonSocket> {
   const socketPath = socketPathFrom(given);
+  if (!given.start) throw new CliError(`no daemon is listening on ${socketPath}`, unavailableExitCode);
   const command = [...ownProgram(), "serve", ...serveFlagsFrom(given), "--allow-root", ...serveFlags];
   // Nothing of ours is given to it: sshd, for one, waits until nobody holds the session's pipes any more. Its log
   // goes to a pipe that is gone with us.

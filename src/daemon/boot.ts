@@ -4,7 +4,7 @@ import { shutdownGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { descriptorLimit } from "../core/resources.ts";
 import { SessionRegistry } from "../core/session/registry.ts";
-import { newCounters } from "../server/counters.ts";
+import { newCounters, type ServerCounters } from "../server/counters.ts";
 import { Dispatcher } from "../server/dispatch.ts";
 import type { Door } from "../server/door.ts";
 import { FrontendAdapter } from "../server/frontend/adapter.ts";
@@ -15,6 +15,7 @@ import { serveStdio } from "../server/stdio.ts";
 import { serveUnix } from "../server/unix.ts";
 import { version } from "../util/version.ts";
 import { daemonTag, endAbandoned } from "./abandoned.ts";
+import { untilIdle } from "./idle-exit.ts";
 import { acquireLock, holderOf, type InstanceLock } from "./instance-lock.ts";
 import { createLog } from "./log.ts";
 import { OptionError } from "./option-error.ts";
@@ -46,7 +47,9 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
   };
   try {
     const registry = new SessionRegistry(coreOptions(options, runDir), log);
-    const { doors, done } = openDoors(options, registry, log);
+    const counters = newCounters();
+    const { doors, done } = openDoors(options, registry, counters, log);
+    const isBusy = () => counters.connections > 0 || registry.liveCount > 0;
     surviveBugs(log);
     const where = options.hasSocket ? { socket: socketPath } : {};
     log.info("ready", { ...where, pid: process.pid, version });
@@ -61,7 +64,7 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
       }
       log.info("stopped");
     };
-    return { done, stop };
+    return { done: Promise.race([done, untilIdle(options.idleExitS, isBusy)]), stop };
   } catch (error) {
     release();
     throw error;
@@ -72,10 +75,10 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
 function openDoors(
   options: DaemonOptions,
   registry: SessionRegistry,
+  counters: ServerCounters,
   log: Log,
 ): { doors: Door[]; done: Promise<string> } {
   const { socketPath, maxLineBytes, stallTimeoutS } = options;
-  const counters = newCounters();
   const transports = transportsOf(options);
   const handlers = createHandlers({ registry, counters, version, maxLineBytes, stallTimeoutS, transports });
   const given = options.env[tokenVariable];

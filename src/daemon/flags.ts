@@ -47,6 +47,11 @@ export const flags = {
   "max-idle-sec": { kind: "seconds", default: 3600, help: "A session idle for so long is ended; 0 = never" },
   "session-ttl-sec": { kind: "seconds", default: 86400, help: "A session so old is ended; 0 = never" },
   "session-max-commands": { kind: "count", default: 1000, help: "Commands per session; 0 = no limit" },
+  "idle-exit-s": {
+    kind: "seconds",
+    default: 0,
+    help: "End when there was neither a client nor a session for so long; 0 = never",
+  },
   "fd-warning-threshold": {
     kind: "count",
     default: 0,

@@ -22,6 +22,7 @@ export interface DaemonOptions {
   maxIdleS: number;
   sessionTtlS: number;
   sessionMaxCommands: number;
+  idleExitS: number;
   fdWarningThreshold: number;
   memoryPressureMb: number;
   ptyDriver: "auto" | "native" | "bun-pty";
@@ -66,6 +67,7 @@ export function readOptions(
     maxIdleS: number("max-idle-sec"),
     sessionTtlS: number("session-ttl-sec"),
     sessionMaxCommands: number("session-max-commands"),
+    idleExitS: number("idle-exit-s"),
     fdWarningThreshold: number("fd-warning-threshold"),
     memoryPressureMb: number("memory-pressure-mb"),
     ptyDriver: text("pty-driver") as DaemonOptions["ptyDriver"],

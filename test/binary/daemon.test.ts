@@ -336,3 +336,19 @@ test("runs as another user, where it is not root's", async () => {
   child.kill();
   expect(await child.exited).toBe(0);
 });
+
+test("--idle-exit-s: ends when neither a client nor a session is left", async () => {
+  await using daemon = await startDaemon({ flags: ["--idle-exit-s", "0.5"] });
+  const wire = await daemon.connect();
+  const { session_id } = await wire.call("session.create", {});
+  wire[Symbol.dispose]();
+  await Bun.sleep(1500); // a session is there
+  expect(isAlive(daemon.pid)).toBe(true);
+  using later = await daemon.connect();
+  await later.call("session.destroy", { session_id });
+  await Bun.sleep(1000); // a client is
+  expect(isAlive(daemon.pid)).toBe(true);
+  later[Symbol.dispose]();
+  expect(await daemon.exited).toBe(0);
+  expect(daemon.log()).toContain("idle for 0.5 s");
+});
