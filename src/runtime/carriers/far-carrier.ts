@@ -42,8 +42,11 @@ export interface Channel {
   command(script: string, merelyLooks: boolean): Promise<readonly string[]>;
   /** To compress what is copied takes less time than to send it. */
   isSlow: boolean;
+  /** Whether these words of the command say for certain that nobody is there any more. */
   isGone(words: string): boolean;
-  dispose(): Promise<void>;
+  /** It was found to be gone. */
+  forget?(): void;
+  dispose?(): Promise<void>;
 }
 
 export interface FarOptions {
@@ -65,7 +68,7 @@ export function farCarrier(channel: Channel, context: FarContext, options: FarOp
     open: (events) => far.open(events, false),
     find: (events) => far.open(events, true),
     target: channel.target,
-    dispose: () => channel.dispose(),
+    dispose: async () => await channel.dispose?.(),
   };
 }
 
@@ -112,7 +115,11 @@ class Far {
       env: this.context.env,
       mark,
       label: channel.label,
-      isGone: (words, code) => channel.isGone(words) || (merelyLooks && code === noDaemonExitCode),
+      isGone: (words, code) => {
+        const isGone = channel.isGone(words);
+        if (isGone) channel.forget?.();
+        return isGone || (merelyLooks && code === noDaemonExitCode);
+      },
     });
   }
 
