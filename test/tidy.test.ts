@@ -25,7 +25,7 @@ const rooms: Record<string, Room> = {
     packages: ["node:", "bun:", "bun-pty", "@xterm/headless", "@xterm/addon-serialize"],
   },
   server: { rooms: ["core", "protocol", "util"], packages: ["node:"] },
-  daemon: { rooms: ["server", "core", "protocol", "util"], packages: ["node:", "consola"] },
+  daemon: { rooms: ["server", "runtime", "core", "protocol", "util"], packages: ["node:", "consola"] },
   client: { rooms: ["protocol", "util"], packages: ["node:", "ws"] },
   runtime: { rooms: ["client", "protocol", "util"], packages: ["node:"] },
   package: { rooms: ["client", "protocol"], packages: [] },

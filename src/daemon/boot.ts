@@ -9,12 +9,14 @@ import { Dispatcher } from "../server/dispatch.ts";
 import type { Door } from "../server/door.ts";
 import { FrontendAdapter } from "../server/frontend/adapter.ts";
 import { createHandlers } from "../server/handlers/handlers.ts";
+import { capabilitiesOf } from "../server/handlers/system.ts";
 import { isLoopback } from "../server/http/gate.ts";
 import { serveHttp } from "../server/http/serve.ts";
 import { serveStdio } from "../server/stdio.ts";
 import { serveUnix } from "../server/unix.ts";
 import { version } from "../util/version.ts";
 import { daemonTag, endAbandoned } from "./abandoned.ts";
+import { announceSelf } from "./announcing.ts";
 import { untilIdle } from "./idle-exit.ts";
 import { acquireLock, holderOf, type InstanceLock } from "./instance-lock.ts";
 import { createLog } from "./log.ts";
@@ -48,13 +50,16 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
   try {
     const registry = new SessionRegistry(coreOptions(options, runDir), log);
     const counters = newCounters();
-    const { doors, done } = openDoors(options, registry, counters, log);
+    const { doors, httpUrl, done } = openDoors(options, registry, counters, log);
+    const capabilities = capabilitiesOf(registry, transportsOf(options));
+    const withdraw = announceSelf(options, { http_url: httpUrl, labels: [], capabilities }, log);
     const isBusy = () => counters.connections > 0 || registry.liveCount > 0;
     surviveBugs(log);
     const where = options.hasSocket ? { socket: socketPath } : {};
     log.info("ready", { ...where, pid: process.pid, version });
     const stop = async (why: string) => {
       log.info("stopping", { why });
+      withdraw();
       try {
         for (const door of doors) door.stopAccepting();
         await registry.close(shutdownGraceMs);
@@ -77,7 +82,7 @@ function openDoors(
   registry: SessionRegistry,
   counters: ServerCounters,
   log: Log,
-): { doors: Door[]; done: Promise<string> } {
+): { doors: Door[]; httpUrl: string | null; done: Promise<string> } {
   const { socketPath, maxLineBytes, stallTimeoutS } = options;
   const transports = transportsOf(options);
   const handlers = createHandlers({ registry, counters, version, maxLineBytes, stallTimeoutS, transports });
@@ -89,12 +94,14 @@ function openDoors(
   const dispatcher = new Dispatcher(handlers, frontend, counters, log);
   const doors: Door[] = [];
   let done = new Promise<string>(() => {});
+  let httpUrl: string | null = null;
   if (options.http) {
     const tls = options.http.tls && readTls(options.http.tls);
     const http = orOptionError(`--http${tls ? ", --tls-cert, --tls-key" : ""}`, () =>
       serveHttp({ ...options.http!, tls, isToken, registry, dispatcher, counters, maxLineBytes }),
     );
     doors.push(http);
+    httpUrl = http.url;
     log.info("listening", { http: http.url });
     if (!tls && !isLoopback(options.http.hostname))
       log.warn("HTTP without TLS on an address that others can reach: the token travels in clear text");
@@ -109,7 +116,7 @@ function openDoors(
     doors.push(stdio);
     done = stdio.ended;
   }
-  return { doors, done };
+  return { doors, httpUrl, done };
 }
 
 function transportsOf({ hasSocket, http, isStdin }: DaemonOptions): string[] {

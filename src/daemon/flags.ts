@@ -34,6 +34,18 @@ export const flags = {
   "tls-cert": { kind: "string", hint: "FILE", help: "Certificate for HTTPS (PEM)" },
   "tls-key": { kind: "string", hint: "FILE", help: "Its key (PEM)" },
   "insecure-http": { kind: "boolean", help: "Listen without TLS on an address that others can reach" },
+  announce: {
+    kind: "string",
+    hint: "WHEN",
+    choices: ["auto", "on", "off"],
+    default: "auto",
+    help: "Be found by others of this user: on, off, or auto, which is unless it is private to its caller",
+  },
+  "runtime-dir": {
+    kind: "string",
+    hint: "DIR",
+    help: "Where daemons are found ($XDG_RUNTIME_DIR/trl, else /tmp/trl-UID)",
+  },
   shell: { kind: "string", hint: "SHELL", help: "Default shell of sessions (bash, else /bin/sh)" },
   "default-timeout-s": { kind: "seconds", default: 60, help: "Default time limit of a command; 0 = none" },
   "max-output-bytes": { kind: "count", default: 4194304, help: "Output kept per stream of a command" },

@@ -1,6 +1,7 @@
 // From flags and environment to typed options. A flag wins over TRL_<NAME>, which wins over --env-file.
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
+import { announcementsDir } from "../util/runtime-dir.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
 import { environmentName, type FlagName, type FlagTable, flags } from "./flags.ts";
 import { type HttpDoorOptions, readHttpOptions } from "./http-options.ts";
@@ -13,6 +14,8 @@ export interface DaemonOptions {
   hasSocket: boolean;
   isStdin: boolean;
   http: HttpDoorOptions | undefined;
+  /** Where it announces itself; undefined where it does not. */
+  announcementsDir: string | undefined;
   shell: string | undefined;
   defaultTimeoutS: number;
   maxOutputBytes: number;
@@ -52,12 +55,21 @@ export function readOptions(
   };
   // A flag wins over a variable, also where it is the other one of the two.
   if (given["socket-dir"] !== undefined && given["socket-path"] === undefined) socket.socketPath = undefined;
+  const hasSocket = !isOn("stdin") || given["socket-path"] !== undefined || given["socket-dir"] !== undefined;
   return {
     socketPath: resolveSocketPath(socket),
     socketDir: socket.socketPath === undefined ? socket.socketDir : undefined,
-    hasSocket: !isOn("stdin") || given["socket-path"] !== undefined || given["socket-dir"] !== undefined,
+    hasSocket,
     isStdin: isOn("stdin"),
     http: readHttpOptions(text, isOn("insecure-http")),
+    announcementsDir: placeToAnnounce(
+      text("announce"),
+      { hasSocket, isStdin: isOn("stdin") },
+      {
+        ...env,
+        TRL_RUNTIME_DIR: text("runtime-dir"),
+      },
+    ),
     shell: text("shell"),
     defaultTimeoutS: number("default-timeout-s"),
     maxOutputBytes: number("max-output-bytes"),
@@ -76,6 +88,17 @@ export function readOptions(
     allowsRoot: isOn("allow-root"),
     env,
   };
+}
+
+/** Who was started by somebody for their own use, and ends with them, is not for others. */
+function placeToAnnounce(
+  when: string | undefined,
+  { hasSocket, isStdin }: { hasSocket: boolean; isStdin: boolean },
+  env: Record<string, string | undefined>,
+): string | undefined {
+  if (when === "on" && !hasSocket) throw new OptionError("--announce on needs a socket to lead to");
+  const isPrivate = isStdin || env[environmentName("lifeline")] !== undefined;
+  return when === "on" || (when === "auto" && !isPrivate) ? announcementsDir(env) : undefined;
 }
 
 function textOf(name: FlagName, given: GivenFlags, env: Record<string, string>): string | undefined {

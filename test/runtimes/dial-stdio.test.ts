@@ -11,7 +11,12 @@ import { isAlive, until } from "../support/wait.ts";
 import type { Frame } from "../support/wire.ts";
 import { Wire } from "../support/wire.ts";
 
-const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], LANG: "C.UTF-8" };
+const env = {
+  PATH: process.env["PATH"],
+  TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"],
+  HOME: process.env["HOME"],
+  LANG: "C.UTF-8",
+};
 
 function dial(socketPath: string, ...flags: string[]) {
   return Bun.spawn([binary, "dial-stdio", "--socket-path", socketPath, ...flags], {

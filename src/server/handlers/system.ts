@@ -1,6 +1,7 @@
 import { scrollbackLines, terminalRingBytes } from "../../core/limits.ts";
 import { autoDriver, drivers } from "../../core/pty/create-terminal.ts";
 import { openDescriptors, residentBytes } from "../../core/resources.ts";
+import type { SessionRegistry } from "../../core/session/registry.ts";
 import { errorCodes } from "../../protocol/errors.ts";
 import { methodSchemas } from "../../protocol/json-schema.ts";
 import { protocolVersion } from "../../protocol/methods.ts";
@@ -38,29 +39,14 @@ export function systemHandlers(context: HandlerContext): SystemHandlers {
 }
 
 function describe({ registry, version, maxLineBytes, transports }: HandlerContext): DescribeResult {
-  const { options, custody } = registry;
+  const { options } = registry;
   return {
     protocol_version: protocolVersion,
     version,
     platform: { os: process.platform, arch: process.arch, bun: Bun.version },
     methods: methodSchemas(),
     error_codes: errorCodes,
-    capabilities: {
-      transports,
-      stateful_shells: ["bash", "zsh", "sh", "dash", "ash"],
-      adopts_orphans: custody.adoptsOrphans,
-      inherit_env: ["all", "safe", "none"],
-      dialects: ["methods", "frontend"],
-      pty: {
-        default_driver: options.ptyDriver === "auto" ? autoDriver : options.ptyDriver,
-        drivers: Object.fromEntries(
-          Object.values(drivers).map(({ name, capabilities }) => [name, capabilities]),
-        ),
-        term: "xterm-256color",
-        ring_bytes: terminalRingBytes,
-        scrollback_lines: scrollbackLines,
-      },
-    },
+    capabilities: capabilitiesOf(registry, transports),
     limits: {
       max_sessions: options.maxSessions,
       max_line_bytes: maxLineBytes,
@@ -69,6 +55,26 @@ function describe({ registry, version, maxLineBytes, transports }: HandlerContex
       max_idle_sec: options.maxIdleS,
       session_ttl_sec: options.sessionTtlS,
       session_max_commands: options.sessionMaxCommands,
+    },
+  };
+}
+
+/** What this daemon can do, of what not every one can. */
+export function capabilitiesOf({ options, custody }: SessionRegistry, transports: string[]) {
+  return {
+    transports,
+    stateful_shells: ["bash", "zsh", "sh", "dash", "ash"],
+    adopts_orphans: custody.adoptsOrphans,
+    inherit_env: ["all", "safe", "none"],
+    dialects: ["methods", "frontend"],
+    pty: {
+      default_driver: options.ptyDriver === "auto" ? autoDriver : options.ptyDriver,
+      drivers: Object.fromEntries(
+        Object.values(drivers).map(({ name, capabilities }) => [name, capabilities]),
+      ),
+      term: "xterm-256color",
+      ring_bytes: terminalRingBytes,
+      scrollback_lines: scrollbackLines,
     },
   };
 }
