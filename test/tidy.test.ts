@@ -24,8 +24,11 @@ const rooms: Record<string, Room> = {
     rooms: ["protocol", "util"],
     packages: ["node:", "bun:", "bun-pty", "@xterm/headless", "@xterm/addon-serialize"],
   },
-  server: { rooms: ["core", "protocol", "util"], packages: ["node:"] },
-  daemon: { rooms: ["server", "runtime", "core", "protocol", "util"], packages: ["node:", "consola"] },
+  server: { rooms: ["core", "runtime", "protocol", "util"], packages: ["node:"] },
+  daemon: {
+    rooms: ["server", "core", "runtime", "protocol", "util"],
+    packages: ["node:", "consola", "valibot"],
+  },
   client: { rooms: ["protocol", "util"], packages: ["node:", "ws"] },
   runtime: { rooms: ["client", "protocol", "util"], packages: ["node:"] },
   package: { rooms: ["client", "protocol"], packages: [] },

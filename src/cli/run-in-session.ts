@@ -1,6 +1,7 @@
 // A command in a session, passed through live: output, input, signals, exit code.
 import { resolve } from "node:path";
 import type { TrlClient } from "../client/client.ts";
+import { lostError } from "../client/errors.ts";
 import { errorCodes } from "../protocol/errors.ts";
 import type { ExitFrame } from "../protocol/exec.ts";
 import { callersEnvironment } from "./environment.ts";
@@ -74,6 +75,7 @@ async function follow(
 }
 
 function exitCodeOf(exit: ExitFrame): number {
+  if (exit.error) throw lostError(exit.error);
   if (exit.reason !== "timeout") return exit.exit_code;
   const seconds = (exit.duration_ms / 1000).toFixed(1);
   process.stderr.write(`trl: the command was stopped after ${seconds} s (COMMAND_TIMEOUT)\n`);

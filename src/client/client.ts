@@ -1,6 +1,7 @@
 // A typed connection to a daemon over its Unix socket, derived from the method table.
 import type { Reply } from "../protocol/envelope.ts";
 import { TrlError } from "../protocol/errors.ts";
+import type { LostError } from "../protocol/exec.ts";
 import { encodeFrame, LineDecoder } from "../protocol/frame.ts";
 import type { MethodName, Params, Result } from "../protocol/methods.ts";
 
@@ -20,7 +21,7 @@ export type TerminalFrame = { session_id: string } & (
   | { type: "output"; data: string; offset: number; redraw?: true }
   | { type: "resize"; cols: number; rows: number }
   | { type: "gap"; from: number; to: number }
-  | { type: "exit"; exit_code: number; signal: string | null; offset: number }
+  | { type: "exit"; exit_code: number; signal: string | null; offset: number; error?: LostError }
 );
 
 const decoder = new TextDecoder();

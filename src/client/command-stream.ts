@@ -1,25 +1,23 @@
 // A command's output as it comes, taken at the caller's pace, across lost connections: each byte once. The command
 // goes on without us; it is stopped only where somebody says so.
-import type { ExitFrame } from "../protocol/exec.ts";
+import type { ExitFrame, ExitReason } from "../protocol/exec.ts";
 import type { Params } from "../protocol/methods.ts";
 import { fromBase64 } from "../util/base64.ts";
 import { deferred } from "../util/deferred.ts";
 import { type Chunk, ChunkQueue, type StreamName } from "./chunk-queue.ts";
-import { ConnectionError, isTrlError } from "./errors.ts";
+import { ConnectionError, isTrlError, lostError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { InputQueue } from "./input-queue.ts";
 import type { Frame, Link } from "./link.ts";
 import { type Camelized, camelized } from "./naming.ts";
 import type { Follower } from "./reconnect.ts";
 
-export type CommandExit = Camelized<Omit<ExitFrame, "stream_id" | "type">>;
+export type CommandExit = Camelized<
+  Omit<ExitFrame, "stream_id" | "type" | "error" | "reason"> & { reason: ExitReason }
+>;
 
 /** What may be under way and wait here before the command is held back. */
 const windowBytes = 1024 * 1024;
-
-/** So long that no two clients ever choose the same. */
-export const newCommandId = (): string =>
-  `x-${[...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 
 export interface StreamSetup {
   id: string;
@@ -185,10 +183,11 @@ export class CommandStream<Data extends string | Uint8Array = string>
       this.#isLagging = true;
       if (this.#chunks.isWanted) this.#comeBack();
     } else if (frame.type === "exit") {
-      const { stream_id, type, ...exit } = frame as unknown as ExitFrame;
+      const { stream_id, type, error, reason, ...exit } = frame as unknown as ExitFrame;
       const { signal } = this.#setup;
-      if (signal?.aborted) this.#fail(signal.reason);
-      else this.#finish(camelized(exit));
+      if (error) this.#fail(lostError(error));
+      else if (signal?.aborted) this.#fail(signal.reason);
+      else this.#finish(camelized({ ...exit, reason: reason as ExitReason }));
     }
   }
 

@@ -1,8 +1,9 @@
 // What a terminal shows, for all who watch it through this client: one subscription, taken up again by offset when the
 // connection was lost. What is not taken yet is not sent on: a slow emulator is not drowned.
+import type { LostError } from "../protocol/exec.ts";
 import type { Result } from "../protocol/methods.ts";
 import { fromBase64 } from "../util/base64.ts";
-import { ConnectionError, isTrlError } from "./errors.ts";
+import { ConnectionError, isTrlError, lostError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import type { Frame, Link } from "./link.ts";
 import type { Follower } from "./reconnect.ts";
@@ -19,6 +20,12 @@ export interface OutputInfo {
 export interface TerminalExit {
   exitCode: number;
   signal: string | null;
+}
+
+interface Ended {
+  exit_code: number;
+  signal: string | null;
+  error?: LostError;
 }
 
 export interface TerminalWatcher {
@@ -121,7 +128,8 @@ export class TerminalFeed implements Follower {
       const { cols, rows } = frame as unknown as { cols: number; rows: number };
       for (const watcher of this.#watchers) watcher.resize?.({ cols, rows });
     } else if (frame.type === "exit") {
-      const { exit_code, signal } = frame as unknown as { exit_code: number; signal: string | null };
+      const { exit_code, signal, error } = frame as unknown as Ended;
+      if (error) this.fail(lostError(error));
       this.#leave();
       for (const watcher of this.#clear()) watcher.exit?.({ exitCode: exit_code, signal });
     }

@@ -46,6 +46,22 @@ export const flags = {
     hint: "DIR",
     help: "Where daemons are found ($XDG_RUNTIME_DIR/trl, else /tmp/trl-UID)",
   },
+  config: {
+    kind: "string",
+    hint: "FILE",
+    help: "Runtimes and labels (~/.config/trl/config.toml, where it is there)",
+  },
+  runtime: {
+    kind: "string",
+    hint: "NAME=KIND:TARGET",
+    help: "Another place for sessions, such as gpu=ssh:user@host; may be given more than once",
+  },
+  labels: { kind: "string", hint: "LABELS", help: "What this daemon has, such as gpu,isolated" },
+  "executables-dir": {
+    kind: "string",
+    hint: "DIR",
+    help: "Builds of trl (trl-linux-arm64, ...) for runtimes on other machines (beside this program)",
+  },
   shell: { kind: "string", hint: "SHELL", help: "Default shell of sessions (bash, else /bin/sh)" },
   "default-timeout-s": { kind: "seconds", default: 60, help: "Default time limit of a command; 0 = none" },
   "max-output-bytes": { kind: "count", default: 4194304, help: "Output kept per stream of a command" },

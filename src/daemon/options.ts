@@ -3,9 +3,11 @@ import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { announcementsDir } from "../util/runtime-dir.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
+import type { KnownRuntime } from "./config.ts";
 import { environmentName, type FlagName, type FlagTable, flags } from "./flags.ts";
 import { type HttpDoorOptions, readHttpOptions } from "./http-options.ts";
 import { OptionError } from "./option-error.ts";
+import { readRuntimeOptions } from "./runtime-options.ts";
 
 export interface DaemonOptions {
   socketPath: string;
@@ -16,6 +18,10 @@ export interface DaemonOptions {
   http: HttpDoorOptions | undefined;
   /** Where it announces itself; undefined where it does not. */
   announcementsDir: string | undefined;
+  executablesDir: string | undefined;
+  runtimes: KnownRuntime[];
+  /** What this daemon has, for those who choose a runtime by that. */
+  labels: string[];
   shell: string | undefined;
   defaultTimeoutS: number;
   maxOutputBytes: number;
@@ -70,6 +76,8 @@ export function readOptions(
         TRL_RUNTIME_DIR: text("runtime-dir"),
       },
     ),
+    executablesDir: text("executables-dir"),
+    ...readRuntimeOptions(text, env),
     shell: text("shell"),
     defaultTimeoutS: number("default-timeout-s"),
     maxOutputBytes: number("max-output-bytes"),

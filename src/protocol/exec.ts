@@ -1,11 +1,20 @@
 import * as v from "valibot";
 import { Bytes, EnvOverrides, OsPath, OsText, Seconds, SessionId, Timestamp, WindowBytes } from "./fields.ts";
+import { RuntimeField, UnavailableRuntimes } from "./runtime.ts";
 
 export const encodings = ["utf8", "base64"] as const;
 export type Encoding = (typeof encodings)[number];
 
 export const exitReasons = ["exit", "signal", "timeout", "cancelled"] as const;
 export type ExitReason = (typeof exitReasons)[number];
+
+/** Of an exit frame: nobody knows how it ended, as the runtime it ran in is gone. */
+export const lostReason = "lost";
+export const lostExitCode = 255;
+
+/** As the error of a reply. */
+export const LostError = v.object({ code: v.string(), message: v.string(), data: v.optional(v.unknown()) });
+export type LostError = v.InferOutput<typeof LostError>;
 
 /** A request may ask for more than the daemon's default, but not for the machine's memory. */
 const outputCeilingBytes = 64 * 1024 * 1024;
@@ -101,6 +110,13 @@ export const AckParams = v.object({
 });
 export const AckResult = v.object({ stream_id: StreamId });
 
+/** For a result that somebody else asked for, or whose reply was lost. */
+export const WaitParams = v.object({
+  stream_id: StreamId,
+  check: v.optional(v.boolean()),
+  encoding: v.optional(v.picklist(encodings)),
+});
+
 export const DetachParams = v.object({ stream_id: StreamId });
 export const DetachResult = v.object({ stream_id: StreamId, detached: v.boolean() });
 
@@ -116,10 +132,16 @@ export const StreamSummary = v.object({
   exit_code: v.nullable(v.number()),
   signal: v.nullable(v.string()),
   reason: v.nullable(v.picklist(exitReasons)),
+  runtime: RuntimeField,
 });
-export const StreamList = v.object({ streams: v.array(StreamSummary) });
+export const StreamList = v.object({ streams: v.array(StreamSummary), unavailable: UnavailableRuntimes });
 
-const OutputFrame = v.object({ stream_id: StreamId, data: v.string(), offset: v.number() });
+const OutputFrame = v.object({
+  stream_id: StreamId,
+  data: v.string(),
+  offset: v.number(),
+  end: v.optional(v.pipe(v.number(), v.description("the offset behind it; where there is a window"))),
+});
 const GapFrame = v.object({ stream_id: StreamId, stream: v.string(), from: v.number(), to: v.number() });
 const LaggedFrame = v.object({ stream_id: StreamId, stdout_offset: v.number(), stderr_offset: v.number() });
 export const ExitFrame = v.object({
@@ -127,12 +149,13 @@ export const ExitFrame = v.object({
   type: v.literal("exit"),
   exit_code: v.number(),
   signal: v.nullable(v.string()),
-  reason: v.picklist(exitReasons),
+  reason: v.picklist([...exitReasons, lostReason]),
   duration_ms: v.number(),
   timed_out: v.boolean(),
   stdout_bytes: v.number(),
   stderr_bytes: v.number(),
   leftovers: RunResult.entries.leftovers,
+  error: v.optional(LostError),
 });
 export type ExitFrame = v.InferOutput<typeof ExitFrame>;
 

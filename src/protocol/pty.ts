@@ -1,6 +1,7 @@
 import * as v from "valibot";
-import { encodings } from "./exec.ts";
+import { encodings, LostError, lostReason } from "./exec.ts";
 import { Bytes, EnvOverrides, OsPath, OsText, Seconds, SessionId, Timestamp, WindowBytes } from "./fields.ts";
+import { Labels, RuntimeField, UnavailableRuntimes } from "./runtime.ts";
 import { inheritEnvModes } from "./session.ts";
 
 export const driverNames = ["native", "bun-pty"] as const;
@@ -41,6 +42,7 @@ export const CreateParams = v.object({
   driver: v.optional(v.picklist([...driverNames, "auto"])),
   inherit_env: v.optional(v.picklist(inheritEnvModes)),
   runtime: v.optional(v.string()),
+  needs: v.optional(Labels),
 });
 export type CreateParams = v.InferOutput<typeof CreateParams>;
 
@@ -65,11 +67,15 @@ export const TerminalSummary = v.object({
   exit_code: v.nullable(v.number()),
   signal: v.nullable(v.string()),
   ended_at: v.nullable(Timestamp),
+  runtime: RuntimeField,
 });
 export type TerminalSummary = v.InferOutput<typeof TerminalSummary>;
 
 export const TerminalParams = v.object({ session_id: SessionId });
-export const ListResult = v.object({ sessions: v.array(TerminalSummary) });
+export const ListResult = v.object({
+  sessions: v.array(TerminalSummary),
+  unavailable: UnavailableRuntimes,
+});
 
 export const WriteParams = v.object({
   session_id: SessionId,
@@ -179,5 +185,7 @@ export const terminalEvents = {
     exit_code: v.number(),
     signal: v.nullable(v.string()),
     offset: v.number(),
+    reason: v.optional(v.literal(lostReason)),
+    error: v.optional(LostError),
   }),
 };

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { exitReasons } from "./exec.ts";
 import { EnvOverrides, OsPath, OsText, PlainObject, Seconds, SessionId, Timestamp } from "./fields.ts";
+import { Labels, RuntimeField, UnavailableRuntimes } from "./runtime.ts";
 
 export const sessionStates = ["creating", "idle", "running", "terminated"] as const;
 export type SessionState = (typeof sessionStates)[number];
@@ -20,6 +21,7 @@ export const CreateParams = v.object({
   idle_timeout_s: v.optional(Seconds),
   isolation: v.optional(PlainObject),
   runtime: v.optional(v.string()),
+  needs: v.optional(Labels),
 });
 export type CreateParams = v.InferOutput<typeof CreateParams>;
 
@@ -40,6 +42,7 @@ export const CreateResult = v.object({
   timeout_s: v.number(),
   stateful: v.boolean(),
   init: v.optional(InitOutcome),
+  runtime: RuntimeField,
 });
 export type CreateResult = v.InferOutput<typeof CreateResult>;
 
@@ -55,6 +58,7 @@ export const SessionSummary = v.object({
   command_count: v.number(),
   timeout_s: v.number(),
   idle_timeout_s: v.number(),
+  runtime: RuntimeField,
 });
 export type SessionSummary = v.InferOutput<typeof SessionSummary>;
 
@@ -67,7 +71,10 @@ export const SessionInfo = v.object({
 });
 export type SessionInfo = v.InferOutput<typeof SessionInfo>;
 
-export const ListResult = v.object({ sessions: v.array(SessionSummary) });
+export const ListResult = v.object({
+  sessions: v.array(SessionSummary),
+  unavailable: UnavailableRuntimes,
+});
 export const InfoParams = v.object({ session_id: SessionId });
 export const DestroyParams = v.object({ session_id: SessionId, force: v.optional(v.boolean()) });
 export const DestroyResult = v.object({ session_id: SessionId, state: v.literal("terminated") });

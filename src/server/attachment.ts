@@ -96,7 +96,7 @@ export class Attachment implements LaneSubscriber {
     const { command, encoding, lane } = this.#spec;
     const bytesMax = Math.min(frameBytesMax, Math.max(this.#roomInWindow, pieceBytesMin));
     const piece = this.#reader.peek(stream, bytesMax, encoding === "utf8");
-    const made = piece && outputFrame(command.id, piece, encoding);
+    const made = piece && outputFrame(command.id, piece, encoding, this.#window !== undefined);
     if (!made) return false;
     this.#reader.moveTo(stream, piece.offset + made.bytes);
     if (piece.missingFrom !== undefined) lane.send(gapFrame(command.id, piece));

@@ -1,3 +1,4 @@
+import type { FarClient } from "../runtime/far-client.ts";
 import type { Attachment } from "./attachment.ts";
 import type { FrontendState } from "./frontend/state.ts";
 import type { TerminalSubscription } from "./terminal-subscription.ts";
@@ -30,6 +31,8 @@ export interface ClientMemory {
   attachments: Map<string, Set<Attachment>>;
   /** The terminals that it watches, by their ids. */
   subscriptions: Map<string, TerminalSubscription>;
+  /** What it has in other runtimes. */
+  far: FarClient;
   /** Where it speaks the frontend dialect. */
   frontend: FrontendState;
   /** Nothing more is read; the connection is closed when the last reply has left. */

@@ -6,7 +6,7 @@ import { requireDirectory } from "../exec/directories.ts";
 import { type Env, inheritedEnv, overlayEnv } from "../exec/environment.ts";
 import type { CoreOptions } from "../options.ts";
 import { type Custody, tagNames } from "../process/custody.ts";
-import { defaultWorkingDir, requireHostRuntime, resolveShell } from "../session/placement.ts";
+import { defaultWorkingDir, resolveShell } from "../session/placement.ts";
 import { bunPtyDriver } from "./bun-pty-driver.ts";
 import type { PtyDriver } from "./driver.ts";
 import { nativeDriver } from "./native-driver.ts";
@@ -31,7 +31,6 @@ export function createTerminal(
   params: CreateParams,
   { options, custody }: { options: CoreOptions; custody: Custody },
 ): Terminal {
-  requireHostRuntime(params.runtime);
   const shell = resolveShell(params.shell ?? options.defaultShell, options.env);
   const env = terminalEnv(id, params, options);
   const workingDir = requireDirectory(params.working_dir ?? defaultWorkingDir, undefined);

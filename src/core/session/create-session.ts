@@ -11,7 +11,7 @@ import { StatefulExecutor } from "../exec/stateful-executor.ts";
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
 import { type Custody, tagNames } from "../process/custody.ts";
-import { defaultWorkingDir, requireHostRuntime, resolveShell } from "./placement.ts";
+import { defaultWorkingDir, resolveShell } from "./placement.ts";
 import { Session } from "./session.ts";
 
 export interface SessionContext {
@@ -56,9 +56,8 @@ function createExecutor(id: string, shell: string, params: CreateParams, context
 }
 
 /** Never a silent downgrade: what was asked for and cannot be done is said. */
-function refuseWhatIsNotHere({ isolation, runtime }: CreateParams): void {
+function refuseWhatIsNotHere({ isolation }: CreateParams): void {
   if (isolation && Object.keys(isolation).length > 0) {
     throw new TrlError("UNSUPPORTED", "isolation: this version runs sessions without isolation");
   }
-  requireHostRuntime(runtime);
 }

@@ -5,15 +5,6 @@ import type { Env } from "../exec/environment.ts";
 
 export const defaultWorkingDir = "/tmp";
 
-/** Never a silent downgrade: what was asked for and cannot be done is said. */
-export function requireHostRuntime(runtime: string | undefined): void {
-  if (runtime === undefined || runtime === "host") return;
-  throw new TrlError(
-    "RUNTIME_NOT_FOUND",
-    `runtime: "${runtime}" is not known here; this version has "host" only`,
-  );
-}
-
 /** A path as it is, or a name to be found on the daemon's PATH. */
 export function resolveShell(given: string | undefined, env: Env): string {
   const PATH = env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin";

@@ -22,6 +22,8 @@ export class SessionRegistry {
   #shellCount = 0;
   #isClosed = false;
   readonly #cleanup: Timer;
+  /** Ids of sessions that live in other runtimes, so that none is given twice. */
+  isTakenElsewhere: (id: string) => boolean = () => false;
 
   constructor(
     readonly options: CoreOptions,
@@ -32,14 +34,14 @@ export class SessionRegistry {
       custody: this.custody,
       log,
       refuseNew: () => this.#refuseNew(),
-      isTaken: (id) => this.#sessions.has(id),
+      isTaken: (id) => this.#sessions.has(id) || this.isTakenElsewhere(id),
     });
     this.#cleanup = setInterval(() => this.#housekeeping(), cleanupIntervalMs);
   }
 
   async create(params: CreateParams): Promise<CreateResult> {
     this.#refuseNew();
-    const id = newId("s", (taken) => this.#sessions.has(taken) || this.terminals.has(taken));
+    const id = newId("s", (taken) => this.has(taken) || this.isTakenElsewhere(taken));
     const session = createSession(id, params, {
       options: this.options,
       commands: this.commands,
@@ -58,6 +60,11 @@ export class SessionRegistry {
     if (!init) return created;
     const { exit_code, stdout, stderr, reason } = init;
     return { ...created, init: { exit_code, stdout, stderr, reason } };
+  }
+
+  /** Of either kind. */
+  has(id: string): boolean {
+    return this.#sessions.has(id) || this.terminals.has(id);
   }
 
   get(id: string): Session {

@@ -179,7 +179,8 @@ export class Session {
     const ended = command.ended.then((outcome) => this.#finish(command, launched, outcome));
     this.#phase = advance(this.#phase, { state: "running", command, ended });
     this.#lastActivity = new Date();
-    commands.add({ command, sessionId: this.id, kind, endedAt: undefined });
+    const settled = ended.then(() => ({ workingDir: executor.workingDir }));
+    commands.add({ command, sessionId: this.id, kind, endedAt: undefined, settled });
     log.debug("command started", { session: this.id, command: id });
     launched.begin();
     return { command, ended };

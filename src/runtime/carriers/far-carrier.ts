@@ -51,7 +51,7 @@ export interface Channel {
 
 export interface FarOptions {
   /** Of a daemon that somebody else takes care of; else there is one for those who come this way. */
-  socketPath?: string | undefined;
+  socket_path?: string | undefined;
 }
 
 /** To be reached may take a name server, a proxy, and somebody who is slow to wake. */
@@ -101,7 +101,7 @@ class Far {
     const script = connectScript({
       mark,
       executables: this.context.executables.known,
-      socketPath: this.options.socketPath,
+      socketPath: this.options.socket_path,
       merelyLooks,
       serveFlags: ["--idle-exit-s", String(idleExitS)],
     });

@@ -1,9 +1,12 @@
 import { constants } from "node:os";
 import type { Command } from "../../core/exec/command.ts";
 import type { CommandRecord } from "../../core/exec/command-store.ts";
+import { gather } from "../../core/exec/gather.ts";
 import { inputPendingMaxBytes } from "../../core/limits.ts";
 import { TrlError } from "../../protocol/errors.ts";
+import type { RunResult } from "../../protocol/exec.ts";
 import type { Params, Result } from "../../protocol/methods.ts";
+import { hostRuntime } from "../../protocol/runtime.ts";
 import { decodeData } from "../decode-data.ts";
 import { type AttachmentHandlers, attach } from "./exec-attachments.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
@@ -15,16 +18,14 @@ type ExecHandlers = Pick<
 
 export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecHandlers {
   return {
-    "exec.run": async ({ session_id, ...params }) => {
-      const result = await registry.get(session_id).run(params);
-      if (result.reason === "timeout") {
-        const seconds = (result.duration_ms / 1000).toFixed(1);
-        throw new TrlError("COMMAND_TIMEOUT", `the command was stopped after ${seconds} s`, result);
-      }
-      if (params.check && result.exit_code !== 0) {
-        throw new TrlError("COMMAND_FAILED", `the command ended with exit code ${result.exit_code}`, result);
-      }
-      return result;
+    "exec.run": async ({ session_id, ...params }) =>
+      concluded(await registry.get(session_id).run(params), params.check),
+
+    "exec.wait": async ({ stream_id, check, encoding = "utf8" }) => {
+      const { command, settled } = registry.commands.get(stream_id);
+      const { workingDir } = await settled;
+      const gathered = gather(command.output, command.outcome!, encoding);
+      return concluded({ ...gathered, command_id: command.id, working_dir: workingDir }, check);
     },
 
     "exec.stream": ({ session_id, encoding, stall_timeout_s, window_bytes, ...params }, client) => {
@@ -51,6 +52,18 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
 
     "exec.list": () => ({ streams: registry.commands.list().map(summarise) }),
   };
+}
+
+/** A limit that was reached is an error, and so is a failure where that was asked for; both have a result. */
+function concluded(result: RunResult, check: boolean | undefined): RunResult {
+  if (result.reason === "timeout") {
+    const seconds = (result.duration_ms / 1000).toFixed(1);
+    throw new TrlError("COMMAND_TIMEOUT", `the command was stopped after ${seconds} s`, result);
+  }
+  if (check && result.exit_code !== 0) {
+    throw new TrlError("COMMAND_FAILED", `the command ended with exit code ${result.exit_code}`, result);
+  }
+  return result;
 }
 
 function write({ input }: Command, params: Params<"exec.write">): Result<"exec.write"> {
@@ -104,5 +117,6 @@ function summarise({ command, sessionId, kind, endedAt }: CommandRecord) {
     exit_code: outcome?.exitCode ?? null,
     signal: outcome?.signal ?? null,
     reason: outcome?.reason ?? null,
+    runtime: hostRuntime,
   };
 }

@@ -1,5 +1,7 @@
 import { terminalSummary } from "../../core/pty/summary.ts";
+import type { Terminal } from "../../core/pty/terminal.ts";
 import { waitFor } from "../../core/pty/wait.ts";
+import { hostRuntime as runtime } from "../../protocol/runtime.ts";
 import { decodeData } from "../decode-data.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 import type { SubscriptionHandlers } from "./pty-subscriptions.ts";
@@ -16,7 +18,7 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
   return {
     "pty.create": (params) => {
       const created = terminals.createInTime(params);
-      return created instanceof Promise ? created.then(terminalSummary) : terminalSummary(created);
+      return created instanceof Promise ? created.then(summaryHere) : summaryHere(created);
     },
 
     "pty.write": ({ session_id, data, encoding = "utf8" }, { lane, subscriptions }) => {
@@ -43,7 +45,7 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
       return { session_id, state: "terminated", exit_code: exitCode, signal };
     },
 
-    "pty.list": () => ({ sessions: terminals.list().map(terminalSummary) }),
+    "pty.list": () => ({ sessions: terminals.list().map(summaryHere) }),
 
     "pty.snapshot": ({ session_id, format = "text", scrollback = 0 }) =>
       terminals.get(session_id).snapshot(format, scrollback),
@@ -55,3 +57,5 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
     },
   };
 }
+
+const summaryHere = (terminal: Terminal) => ({ ...terminalSummary(terminal), runtime });

@@ -1,24 +1,26 @@
 import { sessionInfo, sessionSummary } from "../../core/pty/summary.ts";
+import { hostRuntime as runtime } from "../../protocol/runtime.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
 type SessionHandlers = Pick<Handlers, "session.create" | "session.list" | "session.info" | "session.destroy">;
 
 export function sessionHandlers({ registry }: HandlerContext): SessionHandlers {
   return {
-    "session.create": (params) => registry.create(params),
+    "session.create": async (params) => ({ ...(await registry.create(params)), runtime }),
 
     "session.list": () => ({
       sessions: [
         ...registry.list().map((session) => session.summary()),
         ...registry.terminals.live.map(sessionSummary),
-      ],
+      ].map((summary) => ({ ...summary, runtime })),
     }),
 
     "session.info": ({ session_id }) => {
       const { terminals } = registry;
-      return terminals.has(session_id)
+      const info = terminals.has(session_id)
         ? sessionInfo(terminals.get(session_id))
         : registry.get(session_id).info();
+      return { ...info, runtime };
     },
 
     "session.destroy": async ({ session_id, force = false }) => {

@@ -1,11 +1,11 @@
 import { scrollbackLines, terminalRingBytes } from "../../core/limits.ts";
 import { autoDriver, drivers } from "../../core/pty/create-terminal.ts";
 import { openDescriptors, residentBytes } from "../../core/resources.ts";
-import type { SessionRegistry } from "../../core/session/registry.ts";
 import { errorCodes } from "../../protocol/errors.ts";
 import { methodSchemas } from "../../protocol/json-schema.ts";
 import { protocolVersion } from "../../protocol/methods.ts";
 import type { DescribeResult } from "../../protocol/system.ts";
+import { reachableKinds } from "../../runtime/openers.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
 type SystemHandlers = Pick<Handlers, "system.ping" | "system.stats" | "system.describe">;
@@ -38,7 +38,13 @@ export function systemHandlers(context: HandlerContext): SystemHandlers {
   };
 }
 
-function describe({ registry, version, maxLineBytes, transports }: HandlerContext): DescribeResult {
+export function describe({
+  registry,
+  version,
+  maxLineBytes,
+  transports,
+  labels,
+}: HandlerContext): DescribeResult {
   const { options } = registry;
   return {
     protocol_version: protocolVersion,
@@ -46,7 +52,7 @@ function describe({ registry, version, maxLineBytes, transports }: HandlerContex
     platform: { os: process.platform, arch: process.arch, bun: Bun.version },
     methods: methodSchemas(),
     error_codes: errorCodes,
-    capabilities: capabilitiesOf(registry, transports),
+    capabilities: capabilitiesOf({ registry, transports, labels }),
     limits: {
       max_sessions: options.maxSessions,
       max_line_bytes: maxLineBytes,
@@ -60,9 +66,15 @@ function describe({ registry, version, maxLineBytes, transports }: HandlerContex
 }
 
 /** What this daemon can do, of what not every one can. */
-export function capabilitiesOf({ options, custody }: SessionRegistry, transports: string[]) {
+export function capabilitiesOf({
+  registry: { options, custody },
+  transports,
+  labels,
+}: Pick<HandlerContext, "registry" | "transports" | "labels">) {
   return {
     transports,
+    runtimes: reachableKinds,
+    labels,
     stateful_shells: ["bash", "zsh", "sh", "dash", "ash"],
     adopts_orphans: custody.adoptsOrphans,
     inherit_env: ["all", "safe", "none"],

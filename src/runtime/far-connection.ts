@@ -1,0 +1,178 @@
+// One client's connection to one runtime: a link that is opened again when it is lost, requests that are sent again
+// where that makes no difference, and what the client follows, taken up where it was.
+import { TrlError } from "../protocol/errors.ts";
+import { type MethodName, methods } from "../protocol/methods.ts";
+import { type FarLink, LinkLost } from "./far-link.ts";
+import type { Followed } from "./followed.ts";
+import { delayMaxMs, firstDelayMs, requestPatienceMs } from "./limits.ts";
+import type { Runtime } from "./runtime.ts";
+
+export class FarConnection {
+  readonly #followed = new Map<string, Followed>();
+  #link: FarLink | undefined;
+  #reaching: Promise<FarLink> | undefined;
+  #hadLink = false;
+  #isOver = false;
+  /** The daemon there remembers who types, and goes on to send what was followed: the link is for nobody else. */
+  #isMarked = false;
+  /** How large this client's windows are, by terminal: a new link must say so again. */
+  readonly #sizes = new Map<string, unknown>();
+
+  constructor(readonly runtime: Runtime) {}
+
+  follows(id: string): boolean {
+    return this.#followed.has(id);
+  }
+
+  followed(id: string): Followed | undefined {
+    return this.#followed.get(id);
+  }
+
+  /** The daemon's answer, or its error, as it is. */
+  async request(method: MethodName, params: unknown): Promise<unknown> {
+    this.#note(method, params);
+    const mayRepeat = "isRepeatable" in methods[method];
+    for (let patienceMs = this.#hadLink ? requestPatienceMs : 0; ; patienceMs = this.runtime.patienceMs) {
+      try {
+        return await this.once(method, params, { patienceMs });
+      } catch (error) {
+        if (!(error instanceof LinkLost)) throw error;
+        if (!mayRepeat) throw this.runtime.unavailable(true);
+      }
+    }
+  }
+
+  /** Sent once; rejects with LinkLost where the link was lost with it. */
+  async once(
+    method: MethodName,
+    params: unknown,
+    how: { patienceMs?: number; received?: (data: unknown) => void; follows?: string } = {},
+  ): Promise<unknown> {
+    const { patienceMs = this.#hadLink ? requestPatienceMs : 0, received, follows } = how;
+    const link = this.#link ?? (await this.#reach(patienceMs));
+    if (follows !== undefined && link.isListenedTo(follows) && !this.follows(follows))
+      throw followedByAnother();
+    return await link.request(method, params, received);
+  }
+
+  /** Its frames are the follower's from now on, on this link and on those to come. */
+  follow(follower: Followed): void {
+    const { id } = follower;
+    this.#followed.set(id, follower);
+    this.#link?.listen(id, (frame) => this.#followed.get(id)?.take(frame));
+  }
+
+  /** Nothing more comes of it. */
+  unfollow(follower: Followed): void {
+    if (this.#followed.get(follower.id) !== follower) return;
+    this.#followed.delete(follower.id);
+    this.#link?.unlisten(follower.id);
+  }
+
+  /** The daemon there has not been told, and goes on sending. */
+  abandon(follower: Followed): void {
+    if (this.#followed.get(follower.id) === follower) this.#isMarked = true;
+    this.unfollow(follower);
+  }
+
+  /** Says something of which the answer does not matter. */
+  tell(method: MethodName, params: unknown): void {
+    void this.#link?.request(method, params).catch(() => {});
+  }
+
+  /** The client has gone. Its link is good for another one, unless the daemon there remembers the client by it. */
+  release(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const isClean = this.#followed.size === 0 && !this.#isMarked;
+    for (const id of this.#followed.keys()) this.#link?.unlisten(id);
+    if (this.#link) this.#letGo(this.#link, isClean);
+    else void this.#reaching?.then((link) => this.#letGo(link, true)).catch(() => {});
+    this.#link = undefined;
+  }
+
+  #letGo(link: FarLink, isClean: boolean): void {
+    link.onLost.delete(this.#lost);
+    this.runtime.giveBack(link, isClean);
+  }
+
+  #note(method: MethodName, params: unknown): void {
+    const { session_id: id } = params as { session_id?: string };
+    if (method === "pty.write") this.#isMarked = true;
+    if (method === "pty.resize" && id !== undefined) this.#sizes.set(id, params);
+    if (id !== undefined && (method === "pty.close" || method === "session.destroy")) this.#sizes.delete(id);
+  }
+
+  /** Rejects with RUNTIME_UNAVAILABLE when it has taken too long, or is of no use. */
+  #reach(patienceMs: number): Promise<FarLink> {
+    if (this.#isOver) return Promise.reject(this.runtime.unavailable(false));
+    this.#reaching ??= this.#open().finally(() => {
+      this.#reaching = undefined;
+    });
+    return this.#withPatience(this.#reaching, patienceMs);
+  }
+
+  async #withPatience(reaching: Promise<FarLink>, patienceMs: number): Promise<FarLink> {
+    const deadline = performance.now() + patienceMs;
+    for (let delayMs = firstDelayMs, attempt = reaching; ; delayMs = Math.min(delayMs * 2, delayMaxMs)) {
+      try {
+        return await attempt;
+      } catch (error) {
+        const isHopeless = this.runtime.isHopeless || this.#isOver;
+        if (isHopeless || performance.now() + delayMs > deadline) throw error;
+      }
+      await Bun.sleep(delayMs * (0.75 + Math.random() / 2));
+      if (this.#link) return this.#link;
+      this.#reaching ??= this.#open().finally(() => {
+        this.#reaching = undefined;
+      });
+      attempt = this.#reaching;
+    }
+  }
+
+  async #open(): Promise<FarLink> {
+    const link = await this.runtime.link();
+    if (this.#isOver) {
+      this.runtime.giveBack(link, true);
+      throw this.runtime.unavailable(false);
+    }
+    this.#link = link;
+    this.#hadLink = true;
+    link.onLost.add(this.#lost);
+    for (const size of this.#sizes.values()) void link.request("pty.resize", size).catch(() => {});
+    for (const id of this.#followed.keys()) link.listen(id, (frame) => this.#followed.get(id)?.take(frame));
+    return link;
+  }
+
+  readonly #lost = () => {
+    this.#link = undefined;
+    for (const follower of [...this.#followed.values()]) void this.#resume(follower);
+  };
+
+  /** Until it goes on, or it is certain that it does not. */
+  async #resume(follower: Followed): Promise<void> {
+    const isWanted = () => this.#followed.get(follower.id) === follower && !this.#isOver;
+    try {
+      const link = this.#link ?? (await this.#reach(this.runtime.patienceMs));
+      if (isWanted()) await follower.resume(link);
+    } catch (error) {
+      // A link that is lost meanwhile starts this anew.
+      if (error instanceof LinkLost || !isWanted()) return;
+      follower.lose(asLoss(error, this.runtime));
+    }
+  }
+}
+
+function followedByAnother(): TrlError {
+  const message = "another client follows it, and this runtime is a single process with a single connection";
+  return new TrlError("UNSUPPORTED", message);
+}
+
+/** It cannot be reached; or a daemon is there, and knows nothing of it. */
+export function asLoss(error: unknown, runtime: Runtime): TrlError {
+  if (!(error instanceof TrlError)) return runtime.unavailable(true);
+  if (error.code.startsWith("RUNTIME_")) return error;
+  const reason = "the daemon there does not know it any more";
+  const data = { runtime: runtime.name, since: new Date().toISOString(), reason, may_have_run: true };
+  return new TrlError("RUNTIME_UNAVAILABLE", `lost in the runtime "${runtime.name}": ${reason}`, data);
+}

@@ -1,0 +1,40 @@
+// Lists over all runtimes: ours first, then the others' in the order in which they were made known. Who does not
+// answer in time is left out, and named.
+import { hostRuntime } from "../protocol/runtime.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Runtimes } from "../runtime/runtimes.ts";
+
+export type Listing = "session.list" | "pty.list" | "exec.list";
+type Entry = { session_id: string; stream_id?: string };
+
+/** `only`, where the client has named one. */
+export async function listEverywhere(
+  method: Listing,
+  only: string | undefined,
+  here: () => unknown,
+  runtimes: Runtimes,
+): Promise<unknown> {
+  const asked = only === undefined ? runtimes.all : only === hostRuntime ? [] : [runtimes.get(only)];
+  const isOursAsked = only === undefined || only === hostRuntime;
+  const [own, { answers, unavailable }] = await Promise.all([
+    isOursAsked ? here() : {},
+    runtimes.look(method, asked),
+  ]);
+  const field = method === "exec.list" ? "streams" : "sessions";
+  const entriesOf = (data: unknown) => (data as Record<string, Entry[]>)[field] ?? [];
+  const entries = [
+    ...entriesOf(own),
+    ...answers.flatMap(({ runtime, data }) =>
+      entriesOf(data)
+        .filter((entry) => isHeldBy(runtime, entry, runtimes))
+        .map((entry) => ({ ...entry, runtime: runtime.name })),
+    ),
+  ];
+  return { [field]: entries, ...(unavailable.length > 0 ? { unavailable } : {}) };
+}
+
+/** A daemon that is known by two names is listed by one of them. */
+function isHeldBy(runtime: Runtime, { stream_id, session_id }: Entry, { routes }: Runtimes): boolean {
+  const holder = stream_id === undefined ? routes.ofSession(session_id) : routes.ofStream(stream_id);
+  return holder === undefined || holder === runtime;
+}

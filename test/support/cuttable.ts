@@ -1,0 +1,86 @@
+// A socket in front of a daemon's socket, whose connections can be cut, or fall silent.
+import { createConnection, createServer, type Server, type Socket } from "node:net";
+
+export interface Cuttable extends AsyncDisposable {
+  path: string;
+  /** How many connections are open now, and how many were made. */
+  readonly open: number;
+  readonly total: number;
+  /** Bytes that have come from the daemon. */
+  readonly bytes: number;
+  cut(): void;
+  /** Nobody listens there any more, until `listen`. */
+  close(): Promise<void>;
+  listen(): Promise<void>;
+  /** Nothing passes any more, and nobody is told. */
+  fallSilent(): void;
+  /** Requests pass, and what is answered does not. */
+  swallowReplies(): void;
+}
+
+export async function cuttable(target: string): Promise<Cuttable> {
+  const path = `${target}.front`;
+  const pairs = new Set<[Socket, Socket]>();
+  let total = 0;
+  let bytes = 0;
+  let isSilent = false;
+  let isSwallowing = false;
+  let server: Server;
+  const pair = (client: Socket) => {
+    const daemon = createConnection(target);
+    const both: [Socket, Socket] = [client, daemon];
+    pairs.add(both);
+    total++;
+    const end = () => {
+      pairs.delete(both);
+      client.destroy();
+      daemon.destroy();
+    };
+    for (const socket of both) socket.on("close", end).on("error", end);
+    client.on("data", (chunk) => isSilent || daemon.write(chunk));
+    daemon.on("data", (chunk) => {
+      bytes += chunk.length;
+      if (!isSilent && !isSwallowing && !client.write(chunk)) {
+        daemon.pause();
+        client.once("drain", () => daemon.resume());
+      }
+    });
+  };
+  const listen = () =>
+    new Promise<void>((resolve) => {
+      isSilent = isSwallowing = false;
+      server = createServer(pair).listen(path, resolve);
+    });
+  const cut = () => {
+    isSwallowing = false;
+    for (const both of pairs) for (const socket of both) socket.destroy();
+  };
+  const close = () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    cut();
+    return closed;
+  };
+  await listen();
+  return {
+    path,
+    get open() {
+      return pairs.size;
+    },
+    get total() {
+      return total;
+    },
+    get bytes() {
+      return bytes;
+    },
+    cut,
+    close,
+    listen,
+    fallSilent() {
+      isSilent = true;
+    },
+    swallowReplies() {
+      isSwallowing = true;
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}
