@@ -79,6 +79,15 @@ export const verbs: Record<string, Verb> = {
     usage: "trl stats [FLAGS]",
     examples: ["trl stats --json"],
   },
+  "dial-stdio": {
+    load: () => loaded(import("./dial-stdio.ts")),
+    usage: "trl dial-stdio [FLAGS] [-- SERVE-FLAGS...]",
+    examples: ["ssh HOST trl dial-stdio", "trl dial-stdio --socket-path /tmp/my.sock -- --max-sessions 8"],
+    footer:
+      "Where no daemon is running, one is started with the flags behind --, and stays.\n" +
+      "The end of the input is passed on to the daemon, which still answers what was asked; with --hang-up\n" +
+      "it ends everything here at once. The daemon and what it does go on in any case.",
+  },
 };
 
 export async function helpForVerb(name: string): Promise<string> {

@@ -112,7 +112,8 @@ export class KeptLink {
   /** Where the connection is lost meanwhile, the next one is asked. */
   async #resume(follower: Follower, link: Link): Promise<void> {
     await follower.resume(link).catch((error: unknown) => {
-      if (!(error instanceof ConnectionError) || this.#isClosed) throw error;
+      const isLost = error instanceof ConnectionError && this.#link !== link;
+      if (!isLost || this.#isClosed) throw error;
     });
   }
 

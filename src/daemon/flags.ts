@@ -34,6 +34,18 @@ export const flags = {
   "tls-cert": { kind: "string", hint: "FILE", help: "Certificate for HTTPS (PEM)" },
   "tls-key": { kind: "string", hint: "FILE", help: "Its key (PEM)" },
   "insecure-http": { kind: "boolean", help: "Listen without TLS on an address that others can reach" },
+  announce: {
+    kind: "string",
+    hint: "WHEN",
+    choices: ["auto", "on", "off"],
+    default: "auto",
+    help: "Be found by others of this user: on, off, or auto, which is unless it is private to its caller",
+  },
+  "runtime-dir": {
+    kind: "string",
+    hint: "DIR",
+    help: "Where daemons are found ($XDG_RUNTIME_DIR/trl, else /tmp/trl-UID)",
+  },
   config: {
     kind: "string",
     hint: "FILE",
@@ -45,6 +57,11 @@ export const flags = {
     help: "Another place for sessions, such as gpu=ssh:user@host; may be given more than once",
   },
   labels: { kind: "string", hint: "LABELS", help: "What this daemon has, such as gpu,isolated" },
+  "executables-dir": {
+    kind: "string",
+    hint: "DIR",
+    help: "Builds of trl (trl-linux-arm64, ...) for runtimes on other machines (beside this program)",
+  },
   shell: { kind: "string", hint: "SHELL", help: "Default shell of sessions (bash, else /bin/sh)" },
   "default-timeout-s": { kind: "seconds", default: 60, help: "Default time limit of a command; 0 = none" },
   "max-output-bytes": { kind: "count", default: 4194304, help: "Output kept per stream of a command" },
@@ -58,6 +75,11 @@ export const flags = {
   "max-idle-sec": { kind: "seconds", default: 3600, help: "A session idle for so long is ended; 0 = never" },
   "session-ttl-sec": { kind: "seconds", default: 86400, help: "A session so old is ended; 0 = never" },
   "session-max-commands": { kind: "count", default: 1000, help: "Commands per session; 0 = no limit" },
+  "idle-exit-s": {
+    kind: "seconds",
+    default: 0,
+    help: "End when there was neither a client nor a session for so long; 0 = never",
+  },
   "fd-warning-threshold": {
     kind: "count",
     default: 0,

@@ -1,6 +1,7 @@
 // From flags and environment to typed options. A flag wins over TRL_<NAME>, which wins over --env-file.
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
+import { announcementsDir } from "../util/runtime-dir.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
 import type { KnownRuntime } from "./config.ts";
 import { environmentName, type FlagName, type FlagTable, flags } from "./flags.ts";
@@ -15,6 +16,9 @@ export interface DaemonOptions {
   hasSocket: boolean;
   isStdin: boolean;
   http: HttpDoorOptions | undefined;
+  /** Where it announces itself; undefined where it does not. */
+  announcementsDir: string | undefined;
+  executablesDir: string | undefined;
   runtimes: KnownRuntime[];
   /** What this daemon has, for those who choose a runtime by that. */
   labels: string[];
@@ -27,6 +31,7 @@ export interface DaemonOptions {
   maxIdleS: number;
   sessionTtlS: number;
   sessionMaxCommands: number;
+  idleExitS: number;
   fdWarningThreshold: number;
   memoryPressureMb: number;
   ptyDriver: "auto" | "native" | "bun-pty";
@@ -56,12 +61,22 @@ export function readOptions(
   };
   // A flag wins over a variable, also where it is the other one of the two.
   if (given["socket-dir"] !== undefined && given["socket-path"] === undefined) socket.socketPath = undefined;
+  const hasSocket = !isOn("stdin") || given["socket-path"] !== undefined || given["socket-dir"] !== undefined;
   return {
     socketPath: resolveSocketPath(socket),
     socketDir: socket.socketPath === undefined ? socket.socketDir : undefined,
-    hasSocket: !isOn("stdin") || given["socket-path"] !== undefined || given["socket-dir"] !== undefined,
+    hasSocket,
     isStdin: isOn("stdin"),
     http: readHttpOptions(text, isOn("insecure-http")),
+    announcementsDir: placeToAnnounce(
+      text("announce"),
+      { hasSocket, isStdin: isOn("stdin") },
+      {
+        ...env,
+        TRL_RUNTIME_DIR: text("runtime-dir"),
+      },
+    ),
+    executablesDir: text("executables-dir"),
     ...readRuntimeOptions(text, env),
     shell: text("shell"),
     defaultTimeoutS: number("default-timeout-s"),
@@ -72,6 +87,7 @@ export function readOptions(
     maxIdleS: number("max-idle-sec"),
     sessionTtlS: number("session-ttl-sec"),
     sessionMaxCommands: number("session-max-commands"),
+    idleExitS: number("idle-exit-s"),
     fdWarningThreshold: number("fd-warning-threshold"),
     memoryPressureMb: number("memory-pressure-mb"),
     ptyDriver: text("pty-driver") as DaemonOptions["ptyDriver"],
@@ -80,6 +96,17 @@ export function readOptions(
     allowsRoot: isOn("allow-root"),
     env,
   };
+}
+
+/** Who was started by somebody for their own use, and ends with them, is not for others. */
+function placeToAnnounce(
+  when: string | undefined,
+  { hasSocket, isStdin }: { hasSocket: boolean; isStdin: boolean },
+  env: Record<string, string | undefined>,
+): string | undefined {
+  if (when === "on" && !hasSocket) throw new OptionError("--announce on needs a socket to lead to");
+  const isPrivate = isStdin || env[environmentName("lifeline")] !== undefined;
+  return when === "on" || (when === "auto" && !isPrivate) ? announcementsDir(env) : undefined;
 }
 
 function textOf(name: FlagName, given: GivenFlags, env: Record<string, string>): string | undefined {

@@ -1,7 +1,7 @@
 // `trl/client` for Node.js and Bun.
 import "../client/polyfill.ts";
 
-export { carrierTo, connect } from "../client/connect.ts";
+export { carrierTo, connect, discover } from "../client/connect.ts";
 export { CommandError, ConnectionError, isTrlError } from "../client/errors.ts";
 export { attachXterm } from "../client/xterm.ts";
 export { TrlError } from "../protocol/errors.ts";

@@ -30,6 +30,15 @@ const Common = {
   ),
 };
 
+/** Of those that are reached by a command. */
+const Far = {
+  ...Common,
+  socket_path: v.optional(
+    v.pipe(OsPath, v.description("of a daemon that somebody takes care of there, instead of one for us")),
+  ),
+};
+const Program = v.optional(v.pipe(Argv, v.description("the program to be called and its first arguments")));
+
 /** What each kind needs to be reached. */
 export const runtimeKinds = {
   socket: v.object({ ...Common, path: OsPath }),
@@ -46,20 +55,22 @@ export const runtimeKinds = {
     working_dir: v.optional(OsPath),
   }),
   ssh: v.object({
-    ...Common,
+    ...Far,
     host: Operand,
     port: v.optional(Port),
     identity_file: v.optional(OsPath),
     options: v.optional(v.array(OsText)),
   }),
   docker: v.object({
-    ...Common,
+    ...Far,
+    program: Program,
     container: v.optional(Operand),
     image: v.optional(Operand),
     options: v.optional(v.array(OsText)),
   }),
   kubernetes: v.object({
-    ...Common,
+    ...Far,
+    program: Program,
     pod: Operand,
     namespace: v.optional(Operand),
     container: v.optional(Operand),
@@ -93,6 +104,8 @@ export const AddParams = v.object({
   pod: v.optional(Operand),
   namespace: v.optional(Operand),
   context: v.optional(Operand),
+  program: Program,
+  socket_path: Far.socket_path,
 });
 export type AddParams = v.InferOutput<typeof AddParams>;
 

@@ -5,6 +5,10 @@ import { childCarrier } from "../client/carriers/child.ts";
 import { unixCarrier } from "../client/carriers/unix.ts";
 import { webCarrier } from "../client/carriers/websocket.ts";
 import type { RuntimeKind, RuntimeSpec, SpecOf } from "../protocol/runtime.ts";
+import { dockerCarrier } from "./carriers/docker.ts";
+import type { FarContext } from "./carriers/far-carrier.ts";
+import { kubernetesCarrier } from "./carriers/kubernetes.ts";
+import { sshCarrier } from "./carriers/ssh.ts";
 
 export interface Opener {
   /** Reaches the daemon there; what must be made or started for that is made and started. */
@@ -19,10 +23,8 @@ export interface Opener {
   dispose?(): Promise<void>;
 }
 
-export interface OpenerContext {
-  /** For the processes that are started: without what is the daemon's own business. */
-  env: Record<string, string>;
-}
+/** Its environment is without what is the daemon's own business. */
+export type OpenerContext = FarContext & { env: Record<string, string> };
 
 type OpenerOf<K extends RuntimeKind> = (spec: SpecOf<K>, context: OpenerContext) => Opener;
 
@@ -54,14 +56,16 @@ const openers = {
       });
     return { open, find: open, mayBePrivate: true, target: argv[0]! };
   },
-} satisfies { [K in RuntimeKind]?: OpenerOf<K> };
+
+  ssh: sshCarrier,
+  docker: dockerCarrier,
+  kubernetes: kubernetesCarrier,
+} satisfies { [K in RuntimeKind]: OpenerOf<K> };
 
 export const reachableKinds = Object.keys(openers) as RuntimeKind[];
 
-/** Undefined where this program has no way to reach that kind. */
-export function openerOf(spec: RuntimeSpec, context: OpenerContext): Opener | undefined {
-  const make = (openers as Partial<Record<RuntimeKind, OpenerOf<never>>>)[spec.kind];
-  return make?.(spec as never, context);
+export function openerOf(spec: RuntimeSpec, context: OpenerContext): Opener {
+  return (openers[spec.kind] as OpenerOf<never>)(spec as never, context);
 }
 
 function withoutNulls(env: Record<string, string | null> = {}): Record<string, string | undefined> {

@@ -36,10 +36,7 @@ export class Runtimes {
   add(name: string, spec: RuntimeSpec): Runtime {
     if (name === hostRuntime || this.#byName.has(name))
       throw new TrlError("INVALID_PARAMS", `name: there is a runtime "${name}" already`);
-    const opener = openerOf(spec, this.context);
-    if (!opener)
-      throw new TrlError("UNSUPPORTED", `kind: this version cannot reach a runtime of kind ${spec.kind}`);
-    const runtime = new Runtime(name, spec, opener);
+    const runtime = new Runtime(name, spec, openerOf(spec, this.context));
     runtime.onForgotten = () => this.routes.forget(runtime);
     this.#byName.set(name, runtime);
     return runtime;

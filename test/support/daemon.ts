@@ -51,7 +51,14 @@ export async function startHere({
   const isStdin = name === "stdin";
   const child = Bun.spawn(command, {
     cwd: dir.path,
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], LANG: "C.UTF-8", ...doorEnv, ...env },
+    env: {
+      PATH: process.env["PATH"],
+      HOME: process.env["HOME"],
+      LANG: "C.UTF-8",
+      ...doorEnv,
+      TRL_RUNTIME_DIR: dir.path,
+      ...env,
+    },
     stdio: [isStdin ? "pipe" : "ignore", isStdin ? "pipe" : "ignore", "pipe"],
   });
   let log = "";

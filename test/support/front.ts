@@ -10,7 +10,9 @@ import { Wire } from "./wire.ts";
 export interface FarSide {
   daemon: TestDaemon;
   /** A table of the configuration file. */
-  spec: Record<string, string | string[]>;
+  spec: Record<string, string | number | string[]>;
+  /** For the daemon in front. */
+  env?: Record<string, string>;
 }
 
 export type StartFar = (setup: DaemonSetup, start: Start) => Promise<FarSide>;
@@ -23,12 +25,12 @@ export async function startInFront(
   setup: DaemonSetup,
   start: Start,
 ): Promise<TestDaemon> {
-  const { daemon: far, spec } = await startFar(setup, start);
+  const { daemon: far, spec, env = {} } = await startFar(setup, start);
   const config = join(far.dir, "front.toml");
   const fields = Object.entries(spec).map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`);
   writeFileSync(config, `[runtimes.${runtime}]\n${fields.join("")}`, { mode: 0o600 });
   const verbose = setup.flags?.includes("--verbose") ? ["--verbose"] : [];
-  const front = await start({ flags: ["--config", config, ...verbose] });
+  const front = await start({ flags: ["--config", config, ...verbose], env });
   return {
     ...far,
     socketPath: front.socketPath,

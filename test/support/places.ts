@@ -1,5 +1,7 @@
 // The runtimes that the tests can be run in.
+import { startInDocker } from "./docker-place.ts";
 import type { StartFar } from "./front.ts";
+import { startBehindSsh } from "./ssh-place.ts";
 import type { PlaceName } from "./transport.ts";
 
 const known = {
@@ -12,6 +14,8 @@ const known = {
     const argv = ["socat", "-t", "600", "-", `UNIX-CONNECT:${daemon.socketPath}`];
     return { daemon, spec: { kind: "command", argv } };
   },
+  ssh: startBehindSsh,
+  docker: startInDocker,
 } satisfies Partial<Record<PlaceName, StartFar>>;
 
 export const places = known as Partial<Record<PlaceName, StartFar>>;

@@ -104,6 +104,11 @@ export class SessionRegistry {
     for (const { pid } of await survivors) this.log.error("a process could not be killed", { pid });
   }
 
+  /** Sessions, and terminals whose program runs. */
+  get liveCount(): number {
+    return this.#sessions.size + this.terminals.live.length;
+  }
+
   get totalCommandsRun(): number {
     return this.list().reduce((sum, session) => sum + session.commandCount, this.#commandsOfEnded);
   }
@@ -111,7 +116,7 @@ export class SessionRegistry {
   #refuseNew(): void {
     const { maxSessions } = this.options;
     if (this.#isClosed) throw new TrlError("RUNTIME_UNAVAILABLE", "the daemon is shutting down");
-    if (this.#sessions.size + this.terminals.live.length >= maxSessions) {
+    if (this.liveCount >= maxSessions) {
       throw new TrlError("MAX_SESSIONS_REACHED", `there are ${maxSessions} sessions, which is the limit`);
     }
     refuseUnderPressure(this.options, this.log);

@@ -45,31 +45,14 @@ export function describe({
   transports,
   labels,
 }: HandlerContext): DescribeResult {
-  const { options, custody } = registry;
+  const { options } = registry;
   return {
     protocol_version: protocolVersion,
     version,
     platform: { os: process.platform, arch: process.arch, bun: Bun.version },
     methods: methodSchemas(),
     error_codes: errorCodes,
-    capabilities: {
-      transports,
-      runtimes: reachableKinds,
-      labels,
-      stateful_shells: ["bash", "zsh", "sh", "dash", "ash"],
-      adopts_orphans: custody.adoptsOrphans,
-      inherit_env: ["all", "safe", "none"],
-      dialects: ["methods", "frontend"],
-      pty: {
-        default_driver: options.ptyDriver === "auto" ? autoDriver : options.ptyDriver,
-        drivers: Object.fromEntries(
-          Object.values(drivers).map(({ name, capabilities }) => [name, capabilities]),
-        ),
-        term: "xterm-256color",
-        ring_bytes: terminalRingBytes,
-        scrollback_lines: scrollbackLines,
-      },
-    },
+    capabilities: capabilitiesOf({ registry, transports, labels }),
     limits: {
       max_sessions: options.maxSessions,
       max_line_bytes: maxLineBytes,
@@ -78,6 +61,32 @@ export function describe({
       max_idle_sec: options.maxIdleS,
       session_ttl_sec: options.sessionTtlS,
       session_max_commands: options.sessionMaxCommands,
+    },
+  };
+}
+
+/** What this daemon can do, of what not every one can. */
+export function capabilitiesOf({
+  registry: { options, custody },
+  transports,
+  labels,
+}: Pick<HandlerContext, "registry" | "transports" | "labels">) {
+  return {
+    transports,
+    runtimes: reachableKinds,
+    labels,
+    stateful_shells: ["bash", "zsh", "sh", "dash", "ash"],
+    adopts_orphans: custody.adoptsOrphans,
+    inherit_env: ["all", "safe", "none"],
+    dialects: ["methods", "frontend"],
+    pty: {
+      default_driver: options.ptyDriver === "auto" ? autoDriver : options.ptyDriver,
+      drivers: Object.fromEntries(
+        Object.values(drivers).map(({ name, capabilities }) => [name, capabilities]),
+      ),
+      term: "xterm-256color",
+      ring_bytes: terminalRingBytes,
+      scrollback_lines: scrollbackLines,
     },
   };
 }
