@@ -6,12 +6,14 @@ import { type FarLink, LinkLost } from "./far-link.ts";
 import type { Followed } from "./followed.ts";
 import { delayMaxMs, firstDelayMs, requestPatienceMs } from "./limits.ts";
 import type { Runtime } from "./runtime.ts";
+import { Stability } from "./stability.ts";
 
 export class FarConnection {
   readonly #followed = new Map<string, Followed>();
   #link: FarLink | undefined;
   #reaching: Promise<FarLink> | undefined;
   #hadLink = false;
+  readonly #stability = new Stability();
   #isOver = false;
   /** The daemon there remembers who types: such a link is for nobody else. */
   #hasTyped = false;
@@ -101,7 +103,8 @@ export class FarConnection {
 
   /** Rejects with RUNTIME_UNAVAILABLE when it has taken too long, or is of no use. */
   #reach(patienceMs: number): Promise<FarLink> {
-    if (this.#isOver) return Promise.reject(this.runtime.unavailable(false));
+    const isHopeless = this.#isOver || this.#stability.unstableMs > this.runtime.patienceMs;
+    if (isHopeless) return Promise.reject(this.runtime.unavailable(false));
     this.#reaching ??= this.#open().finally(() => {
       this.#reaching = undefined;
     });
@@ -127,7 +130,9 @@ export class FarConnection {
   }
 
   async #open(): Promise<FarLink> {
+    await this.#stability.pause();
     const link = await this.runtime.link();
+    this.#stability.opened();
     if (this.#isOver) {
       this.runtime.giveBack(link, true);
       throw this.runtime.unavailable(false);
@@ -142,6 +147,7 @@ export class FarConnection {
 
   readonly #lost = () => {
     this.#link = undefined;
+    this.#stability.lost();
     for (const follower of [...this.#followed.values()])
       if (!follower.isComplete) void this.#resume(follower);
   };

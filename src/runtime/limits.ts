@@ -22,6 +22,9 @@ export const requestPatienceMs = 5000;
 /** Who follows a stream or waits for a command waits so long, unless the runtime's `patience_s` says otherwise. */
 export const defaultPatienceS = 60;
 
+/** A link that lasted so long was a good one. */
+export const stableMs = 1000;
+
 /** Between attempts to reach a runtime again. */
 export const firstDelayMs = 20;
 export const delayMaxMs = 2000;

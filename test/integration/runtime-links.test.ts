@@ -249,6 +249,22 @@ describe("a daemon that is gone", () => {
     await its.call("runtime.remove", { name: "reborn", force: true });
   }, 60_000);
 
+  test("links that are lost again at once are given up, too, and do not keep the daemon busy", async () => {
+    await using other = await startDaemon();
+    await using gate = await cuttable(other.socketPath);
+    using its = await front.connect();
+    await its.call("runtime.add", { name: "shaky", kind: "socket", path: gate.path, patience_s: 1.5 });
+    const there = await newSession(its, { runtime: "shaky" });
+    const { stream_id } = await its.call("exec.stream", { session_id: there.id, command: "sleep 1000" });
+    const before = gate.total;
+    gate.cutAt("exec.attach");
+    gate.cut();
+    const exit = await its.frame((frame) => frame["stream_id"] === stream_id && frame["type"] === "exit");
+    expect(exit).toMatchObject({ reason: "lost", error: { data: { may_have_run: true } } });
+    expect(gate.total - before).toBeLessThan(20);
+    await its.call("runtime.remove", { name: "shaky", force: true });
+  });
+
   test("a runtime that says nothing keeps no list waiting", async () => {
     await using other = await startDaemon();
     await using gate = await cuttable(other.socketPath);

@@ -12,6 +12,8 @@ export interface Cuttable extends AsyncDisposable {
   /** Who comes is cut off at once, as by a network that is down, until `reopen`. */
   shut(): void;
   reopen(): void;
+  /** From now on a connection on which this is said is cut. */
+  cutAt(words: string): void;
   /** Nothing passes any more, and nobody is told. */
   fallSilent(): void;
   /** Requests pass, and what is answered does not. */
@@ -26,6 +28,7 @@ export async function cuttable(target: string): Promise<Cuttable> {
   let isSilent = false;
   let isSwallowing = false;
   let isShut = false;
+  let fatal: string | undefined;
   const pair = (client: Socket) => {
     if (isShut) return void client.destroy();
     const daemon = createConnection(target);
@@ -38,7 +41,10 @@ export async function cuttable(target: string): Promise<Cuttable> {
       daemon.destroy();
     };
     for (const socket of both) socket.on("close", end).on("error", end);
-    client.on("data", (chunk) => isSilent || daemon.write(chunk));
+    client.on("data", (chunk) => {
+      if (fatal !== undefined && chunk.includes(fatal)) end();
+      else if (!isSilent) daemon.write(chunk);
+    });
     daemon.on("data", (chunk) => {
       bytes += chunk.length;
       if (!isSilent && !isSwallowing && !client.write(chunk)) {
@@ -71,6 +77,9 @@ export async function cuttable(target: string): Promise<Cuttable> {
     },
     reopen() {
       isShut = false;
+    },
+    cutAt(words) {
+      fatal = words;
     },
     fallSilent() {
       isSilent = true;
