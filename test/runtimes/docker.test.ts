@@ -4,7 +4,14 @@ import { hostname } from "node:os";
 import { connect } from "../../src/client/connect.ts";
 import { dockerCarrier } from "../../src/runtime/carriers/docker.ts";
 import { startDocker, type TestDocker } from "../support/dockerd.ts";
-import { checkCommands, checkStream, checkTerminal, farContext, patience } from "../support/far.ts";
+import {
+  checkCommands,
+  checkStream,
+  checkTerminal,
+  farContext,
+  patience,
+  untilLost,
+} from "../support/far.ts";
 import { processesWith } from "../support/processes.ts";
 import { isAlive, until } from "../support/wait.ts";
 
@@ -56,7 +63,11 @@ describe("in a container that runs", () => {
       if (bytes > (cuts + 1) * 700_000 && cuts < 3 && cut() > 0) cuts++;
     });
     expect(cuts).toBe(3);
-    await checkTerminal(trl, () => expect(cut()).toBe(1));
+    await checkTerminal(trl, async () => {
+      const lost = untilLost(trl);
+      expect(cut()).toBe(1);
+      await lost;
+    });
     await trl.close();
     await until("the end of the bridges", () => !inside(id).includes("dial-stdio"));
     await far.dispose();
