@@ -1,7 +1,9 @@
 import { type ArgsDef, defineCommand } from "citty";
+import { hostRuntime } from "../protocol/runtime.ts";
 import { checkFlags } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { type Entry, listAll } from "./sessions.ts";
+import { printable, table } from "./table.ts";
 
 const args = {
   ...socketArgs,
@@ -16,21 +18,20 @@ export default defineCommand({
     using client = await connect(socketPathFrom(given));
     const sessions = await listAll(client);
     if (given.json) process.stdout.write(`${JSON.stringify({ sessions })}\n`);
-    else if (sessions.length > 0) process.stdout.write(table(sessions));
+    else if (sessions.length > 0) process.stdout.write(tableOf(sessions));
     else process.stderr.write("trl: there is no session yet; make one with: trl new NAME\n");
   },
 });
 
 const header = ["ID", "NAME", "KIND", "STATE", "SIZE", "PID", "COMMAND", "AGE", "WATCHERS"];
 
-function table(entries: Entry[]): string {
-  const rows = [header, ...entries.map(cells)];
-  const widths = header.map((_, column) => Math.max(...rows.map((row) => Bun.stringWidth(row[column]!))));
-  const line = (row: string[]) => row.map((cell, i) => pad(cell, widths[i]!)).join("  ");
-  return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
+/** Where all is here, nothing is said of it. */
+function tableOf(entries: Entry[]): string {
+  const isSomeElsewhere = entries.some(({ runtime }) => runtime !== undefined && runtime !== hostRuntime);
+  if (!isSomeElsewhere) return table([header, ...entries.map(cells)]);
+  const rows = entries.map((entry) => [...cells(entry), entry.runtime ?? "-"]);
+  return table([[...header, "RUNTIME"], ...rows]);
 }
-
-const pad = (cell: string, width: number) => cell + " ".repeat(width - Bun.stringWidth(cell));
 
 function cells(entry: Entry): string[] {
   const { session_id, name, kind } = entry;
@@ -45,14 +46,7 @@ function cells(entry: Entry): string[] {
   return [session_id, printable(name), kind, state, size, String(pid), command, age, String(subscribers)];
 }
 
-const cellMaxChars = 40;
-
-/** A name may hold anything, and must not write to the terminal what it likes. */
-function printable(text: string | null): string {
-  const plain = (text || "-").replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ");
-  return plain.length > cellMaxChars ? `${plain.slice(0, cellMaxChars - 3)}...` : plain;
-}
-
+/** Shorter than a date, and all that matters. */
 function ageOf(createdAt: string): string {
   const seconds = Math.max(0, Math.floor((Date.now() - Date.parse(createdAt)) / 1000));
   if (seconds < 60) return `${seconds}s`;

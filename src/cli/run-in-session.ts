@@ -8,11 +8,13 @@ import { callersEnvironment } from "./environment.ts";
 import { forwardStdin } from "./forward-stdin.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { OutputPasser } from "./output-passer.ts";
+import type { Place } from "./place.ts";
 
 export interface Wanted {
   command: string;
   session: string | undefined;
   cwd: string | undefined;
+  place: Place;
   timeoutS: number;
   passesStdin: boolean;
 }
@@ -23,7 +25,7 @@ export async function runInSession(
   wanted: Wanted,
   interrupts: Interrupts,
 ): Promise<number> {
-  const found = wanted.session === undefined ? undefined : await findSession(client, wanted.session);
+  const found = wanted.session === undefined ? undefined : await findSession(client, wanted);
   const sessionId = found ?? (await createSession(client, wanted));
   try {
     const isElsewhere = found !== undefined && wanted.cwd !== undefined;
@@ -34,7 +36,7 @@ export async function runInSession(
       encoding: "base64" as const,
       open_stdin: wanted.passesStdin,
       stall_timeout_s: 0, // who reads us slowly slows the command, as in a pipeline
-      ...(isElsewhere ? { working_dir: resolve(wanted.cwd!) } : {}),
+      ...(isElsewhere ? { working_dir: directoryOf(wanted) } : {}),
     };
     if (interrupts.last) return interruptedExitCode;
     return exitCodeOf(await follow(client, params, interrupts));
@@ -82,19 +84,26 @@ function exitCodeOf(exit: ExitFrame): number {
   return errorCodes.COMMAND_TIMEOUT.exit;
 }
 
-async function findSession(client: TrlClient, nameOrId: string): Promise<string | undefined> {
-  const { sessions } = await client.call("session.list", {});
-  const matches = sessions.filter(({ name, session_id }) => name === nameOrId || session_id === nameOrId);
+async function findSession(client: TrlClient, { session, place }: Wanted): Promise<string | undefined> {
+  const { runtime } = place.params;
+  const { sessions } = await client.call("session.list", runtime === undefined ? {} : { runtime });
+  const matches = sessions.filter(({ name, session_id }) => name === session || session_id === session);
   return matches.at(-1)?.session_id;
 }
 
-/** A new session is like the caller's own shell: same directory, same environment. */
-async function createSession(client: TrlClient, { session, cwd }: Wanted): Promise<string> {
+/** A directory elsewhere is as it was said. */
+const directoryOf = ({ cwd, place }: Wanted): string =>
+  place.isElsewhere && cwd !== undefined ? cwd : resolve(cwd ?? process.cwd());
+
+/** A new session here is like the caller's own shell: same directory, same environment. */
+async function createSession(client: TrlClient, wanted: Wanted): Promise<string> {
+  const { session, cwd, place } = wanted;
+  const isLikeOurs = !place.isElsewhere;
   const created = await client.call("session.create", {
+    ...place.params,
     ...(session === undefined ? {} : { name: session }),
-    working_dir: resolve(cwd ?? process.cwd()),
-    env: callersEnvironment(),
-    inherit_env: "none",
+    ...(isLikeOurs || cwd !== undefined ? { working_dir: directoryOf(wanted) } : {}),
+    ...(isLikeOurs ? { env: callersEnvironment(), inherit_env: "none" as const } : {}),
   });
   return created.session_id;
 }

@@ -3,6 +3,7 @@ import { checkFlags } from "./check-flags.ts";
 import { socketArgs, socketPathFrom, tryConnect } from "./connection.ts";
 import { CliError, usageExitCode } from "./errors.ts";
 import { Interrupts } from "./interrupts.ts";
+import { placeArgs, placeFrom } from "./place.ts";
 import { startPrivateDaemon } from "./private-daemon.ts";
 import { runInSession } from "./run-in-session.ts";
 
@@ -18,6 +19,7 @@ const args = {
     valueHint: "DIR",
     description: "Directory to run in (the session's, else this one)",
   },
+  ...placeArgs,
   timeout: {
     type: "string",
     valueHint: "S",
@@ -35,6 +37,7 @@ export default defineCommand({
       command: commandFrom(rawArgs, given._),
       session: given.session,
       cwd: given.cwd,
+      place: placeFrom(given),
       timeoutS: secondsFrom(given.timeout),
       // Only when asked for: who calls us in a loop or from an agent has other plans for its input.
       passesStdin: given.stdin === true,

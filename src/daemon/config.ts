@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { TrlError } from "../protocol/errors.ts";
 import { Labels, RuntimeName, type RuntimeSpec } from "../protocol/runtime.ts";
-import { specFrom } from "../runtime/spec.ts";
+import { specFrom } from "../protocol/runtime-spec.ts";
 import { nearest } from "../util/nearest.ts";
 import { OptionError } from "./option-error.ts";
 

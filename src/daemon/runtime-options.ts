@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { TrlError } from "../protocol/errors.ts";
 import { hostRuntime, Label, RuntimeName } from "../protocol/runtime.ts";
-import { specFromWords } from "../runtime/spec.ts";
+import { specFromWords } from "../protocol/runtime-spec.ts";
 import { type Config, type KnownRuntime, readConfig } from "./config.ts";
 import type { FlagName } from "./flags.ts";
 import { OptionError } from "./option-error.ts";

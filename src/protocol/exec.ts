@@ -57,11 +57,18 @@ export type RunResult = v.InferOutput<typeof RunResult>;
 /** Stands for what was left out of the middle. */
 export const omissionMarker = (bytes: number): string => `\n[trl: ${bytes} bytes left out]\n`;
 
+/** By which a client is known that comes back after its connection broke. */
+const ResumeKey = v.pipe(
+  v.string(),
+  v.regex(/^[\w-]{1,64}$/, "1 to 64 letters, digits, dashes or underscores"),
+);
+
 export const StreamParams = v.object({
   ...RunParams.entries,
   open_stdin: v.optional(v.boolean()),
   stall_timeout_s: v.optional(Seconds),
   window_bytes: v.optional(WindowBytes),
+  resume_key: v.optional(ResumeKey),
 });
 export type StreamParams = v.InferOutput<typeof StreamParams>;
 
@@ -90,6 +97,7 @@ export const AttachParams = v.object({
   encoding: v.optional(v.picklist(encodings)),
   stall_timeout_s: v.optional(Seconds),
   window_bytes: v.optional(WindowBytes),
+  resume_key: v.optional(ResumeKey),
 });
 export const AttachResult = v.object({
   stream_id: StreamId,

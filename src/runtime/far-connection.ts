@@ -13,8 +13,9 @@ export class FarConnection {
   #reaching: Promise<FarLink> | undefined;
   #hadLink = false;
   #isOver = false;
-  /** The daemon there remembers who types, and goes on to send what was followed: the link is for nobody else. */
-  #isMarked = false;
+  /** The daemon there remembers who types: such a link is for nobody else. */
+  #hasTyped = false;
+  #farewells: Promise<unknown>[] = [];
   /** How large this client's windows are, by terminal: a new link must say so again. */
   readonly #sizes = new Map<string, unknown>();
 
@@ -62,17 +63,13 @@ export class FarConnection {
     this.#link?.listen(id, (frame) => this.#followed.get(id)?.take(frame));
   }
 
-  /** Nothing more comes of it. */
+  /** Where it is not complete, the daemon there is told: it would go on sending, or wait for us to come back. */
   unfollow(follower: Followed): void {
     if (this.#followed.get(follower.id) !== follower) return;
+    if (!follower.isComplete && this.#link)
+      this.#farewells.push(this.#link.request(...follower.farewell).catch(() => {}));
     this.#followed.delete(follower.id);
     this.#link?.unlisten(follower.id);
-  }
-
-  /** The daemon there has not been told, and goes on sending. */
-  abandon(follower: Followed): void {
-    if (this.#followed.get(follower.id) === follower) this.#isMarked = true;
-    this.unfollow(follower);
   }
 
   /** Says something of which the answer does not matter. */
@@ -84,11 +81,9 @@ export class FarConnection {
   release(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const isClean = this.#followed.size === 0 && !this.#isMarked;
-    for (const id of this.#followed.keys()) this.#link?.unlisten(id);
-    if (this.#link) this.#letGo(this.#link, isClean);
-    else void this.#reaching?.then((link) => this.#letGo(link, true)).catch(() => {});
-    this.#link = undefined;
+    for (const follower of [...this.#followed.values()]) follower.end();
+    const link = this.#link;
+    if (link) void Promise.all(this.#farewells).then(() => this.#letGo(link, !this.#hasTyped));
   }
 
   #letGo(link: FarLink, isClean: boolean): void {
@@ -98,7 +93,7 @@ export class FarConnection {
 
   #note(method: MethodName, params: unknown): void {
     const { session_id: id } = params as { session_id?: string };
-    if (method === "pty.write") this.#isMarked = true;
+    if (method === "pty.write") this.#hasTyped = true;
     if (method === "pty.resize" && id !== undefined) this.#sizes.set(id, params);
     if (id !== undefined && (method === "pty.close" || method === "session.destroy")) this.#sizes.delete(id);
   }
@@ -146,7 +141,8 @@ export class FarConnection {
 
   readonly #lost = () => {
     this.#link = undefined;
-    for (const follower of [...this.#followed.values()]) void this.#resume(follower);
+    for (const follower of [...this.#followed.values()])
+      if (!follower.isComplete) void this.#resume(follower);
   };
 
   /** Until it goes on, or it is certain that it does not. */

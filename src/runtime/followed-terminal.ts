@@ -1,7 +1,7 @@
 // A terminal's output in another runtime.
 import type { TrlError } from "../protocol/errors.ts";
 import { lostExitCode, lostReason } from "../protocol/exec.ts";
-import type { Result } from "../protocol/methods.ts";
+import type { MethodName, Result } from "../protocol/methods.ts";
 import type { FarConnection } from "./far-connection.ts";
 import type { FarLink } from "./far-link.ts";
 import { Followed } from "./followed.ts";
@@ -46,8 +46,18 @@ export class FollowedTerminal extends Followed {
     this.#awaitsRedraw = how.beginsWithRedraw;
   }
 
-  get windowBytes(): number {
-    return this.#clientWindowBytes ?? terminalWindowBytes;
+  get farewell(): [MethodName, object] {
+    return ["pty.unsubscribe", { session_id: this.id }];
+  }
+
+  get terms() {
+    return { window_bytes: this.#clientWindowBytes ?? terminalWindowBytes };
+  }
+
+  override roomMade(): void {
+    // Who cannot say any more how much it has taken takes what leaves.
+    if (this.outlet.isDeaf) this.#acknowledge();
+    super.roomMade();
   }
 
   beginsAt({ offset, cols, rows }: Result<"pty.subscribe">): void {
@@ -60,7 +70,7 @@ export class FollowedTerminal extends Followed {
       const { data, end, isRedraw } = terminalOutput(frame);
       if (isRedraw) this.#awaitsRedraw = false;
       this.#end = end;
-      this.pass(this.presentation.output(data, frame), () => this.#took(end));
+      this.pass({ text: this.presentation.output(data, frame), hasLeft: () => this.#took(end) });
       return;
     }
     if (frame.type === "resize") {
@@ -69,12 +79,12 @@ export class FollowedTerminal extends Followed {
     }
     if (frame.type === "gap") this.#awaitsRedraw = true;
     if (frame.type === "exit") this.passLast(this.presentation.other(frame));
-    else this.pass(this.presentation.other(frame));
+    else this.pass({ text: this.presentation.other(frame) });
   }
 
   async resume(link: FarLink): Promise<void> {
     const where = this.#awaitsRedraw ? { replay: "screen" } : { from: this.#end };
-    const params = { session_id: this.id, ...where, window_bytes: this.windowBytes };
+    const params = { session_id: this.id, ...where, ...this.terms };
     await link.request("pty.subscribe", params, (data) => {
       const { cols, rows } = data as Result<"pty.subscribe">;
       if (cols !== this.#size.cols || rows !== this.#size.rows) this.#tell({ type: "resize", cols, rows });
@@ -92,7 +102,7 @@ export class FollowedTerminal extends Followed {
     });
   }
 
-  protected acknowledgeFor(): void {
+  #acknowledge(): void {
     if (this.#taken <= this.#acknowledged) return;
     this.#acknowledged = this.#taken;
     this.connection.tell("pty.ack", { session_id: this.id, offset: this.#taken });
@@ -107,6 +117,6 @@ export class FollowedTerminal extends Followed {
   #took(end: number): void {
     this.#taken = Math.max(this.#taken, end);
     if (this.#clientWindowBytes !== undefined && !this.outlet.isDeaf) return;
-    if (this.#taken - this.#acknowledged >= this.windowBytes / 4) this.acknowledgeFor();
+    if (this.#taken - this.#acknowledged >= this.terms.window_bytes / 4) this.#acknowledge();
   }
 }

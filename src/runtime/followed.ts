@@ -1,6 +1,7 @@
 // What a client follows in another runtime, a command's output or a terminal's: frames are passed on at the pace at
 // which the client takes them, and taken up where they were when the link was lost.
 import type { TrlError } from "../protocol/errors.ts";
+import type { MethodName } from "../protocol/methods.ts";
 import type { FarConnection } from "./far-connection.ts";
 import type { FarLink } from "./far-link.ts";
 import type { FarFrame } from "./frame-text.ts";
@@ -9,8 +10,12 @@ import type { Outlet, OutletUser } from "./outlet.ts";
 interface Passing {
   /** Nothing where the client is not told in its dialect. */
   text: string | undefined;
-  taken?: (() => void) | undefined;
-  isLast: boolean;
+  /** Whether the client wants it already. */
+  mayPass?(): boolean;
+  passes?(): void;
+  /** The client's connection has taken it. */
+  hasLeft?(): void;
+  isLast?: boolean;
 }
 
 export abstract class Followed implements OutletUser {
@@ -20,6 +25,8 @@ export abstract class Followed implements OutletUser {
   #isStarted = false;
   #isBusy = false;
   #isOver = false;
+  /** All has come. */
+  isComplete = false;
 
   constructor(
     readonly id: string,
@@ -29,14 +36,14 @@ export abstract class Followed implements OutletUser {
     outlet.attach(this);
   }
 
+  /** How the daemon there is told that we do not follow any more. */
+  abstract readonly farewell: [method: MethodName, params: object];
   /** A frame of it has come. */
   abstract take(frame: FarFrame): void;
   /** Asks on a new link for what comes next. */
   abstract resume(link: FarLink): Promise<void>;
   /** It will not go on. */
   abstract lose(error: TrlError): void;
-  /** The client cannot say any more how much it has taken. */
-  protected abstract acknowledgeFor(): void;
 
   /** Nothing is sent before the reply to the client is on its way. */
   start(): void {
@@ -47,8 +54,7 @@ export abstract class Followed implements OutletUser {
   roomMade(): void {
     const left = this.outlet.hasRoom ? this.#leaving : undefined;
     if (left) this.#leaving = undefined;
-    left?.taken?.();
-    if (this.outlet.isDeaf) this.acknowledgeFor();
+    left?.hasLeft?.();
     this.#advance();
   }
 
@@ -58,25 +64,25 @@ export abstract class Followed implements OutletUser {
 
   /** The daemon there has let go of it. */
   endedThere(): void {
-    this.connection.unfollow(this);
+    this.isComplete = true;
     this.end();
   }
 
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.connection.abandon(this);
+    this.connection.unfollow(this);
     this.outlet.detach(this);
   }
 
-  protected pass(text: string | undefined, taken?: () => void): void {
-    this.#waiting.push({ text, taken, isLast: false });
+  protected pass(passing: Passing): void {
+    this.#waiting.push(passing);
     this.#advance();
   }
 
-  /** No other frame comes behind it. */
+  /** No other frame comes behind it; but the client may still have to make room for those before it. */
   protected passLast(text: string | undefined): void {
-    this.connection.unfollow(this);
+    this.isComplete = true;
     this.#waiting.push({ text, isLast: true });
     this.#advance();
   }
@@ -85,11 +91,13 @@ export abstract class Followed implements OutletUser {
     if (this.#isBusy) return;
     this.#isBusy = true; // sending may make room, which would call us again
     while (this.#isStarted && !this.#isOver && !this.#leaving && this.outlet.hasRoom) {
-      const next = this.#waiting.shift();
-      if (!next) break;
+      const next = this.#waiting[0];
+      if (!next || next.mayPass?.() === false) break;
+      this.#waiting.shift();
+      next.passes?.();
       if (next.text !== undefined) this.outlet.send(Buffer.from(`${next.text}\n`));
       if (next.isLast) this.end();
-      else if (this.outlet.hasRoom) next.taken?.();
+      else if (this.outlet.hasRoom) next.hasLeft?.();
       else this.#leaving = next;
     }
     this.#isBusy = false;

@@ -3,6 +3,9 @@
 /** Of a command's output under way to a client that asked for no window: enough for a link that is far away. */
 export const streamWindowBytes = 1024 * 1024;
 
+/** What has been passed on is acknowledged after so long at the latest: what is not is kept there, which costs room. */
+export const acknowledgeMs = 20;
+
 /** Of a terminal's output: less, so that ^C is felt. */
 export const terminalWindowBytes = 256 * 1024;
 

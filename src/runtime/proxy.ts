@@ -1,7 +1,9 @@
 // A client's request to the daemon of another runtime, and its answer, as they are. What would be lost with a link is
 // found again by the command's id, which is therefore chosen here where the client has chosen none.
 import { isTrlError } from "../client/errors.ts";
+import { windowBytesMin } from "../protocol/fields.ts";
 import type { MethodName, Result } from "../protocol/methods.ts";
+import { validateParams } from "../protocol/validate.ts";
 import type { FarClient } from "./far-client.ts";
 import { asLoss, type FarConnection } from "./far-connection.ts";
 import { LinkLost } from "./far-link.ts";
@@ -33,6 +35,7 @@ export function forward(method: MethodName, params: Fields, asking: Asking): Pro
     case "pty.subscribe":
       return subscribe(params, asking, asItIs);
     case "exec.ack":
+      return acknowledge(params, asking);
     case "exec.detach":
       return toFollowers(method, params, "stream_id", asking);
     case "pty.ack":
@@ -105,6 +108,17 @@ export async function subscribe(
       connection.once("pty.subscribe", windowed(params, follower), { ...how, received, follows: id }),
     ),
   );
+}
+
+/** A client's window is kept here; what it may have is here already, or on its way. */
+async function acknowledge(given: Fields, { far, runtime }: Asking): Promise<unknown> {
+  const params = validateParams("exec.ack", given);
+  const { stream_id } = params;
+  for (const connection of far.following(runtime, stream_id)) {
+    const follower = connection.followed(stream_id);
+    if (follower instanceof FollowedStream) follower.acknowledge(params);
+  }
+  return { stream_id };
 }
 
 /** What is said of something that is followed goes to where it is followed. */
@@ -212,17 +226,20 @@ function notFound(failure: unknown, otherwise: unknown): undefined {
   if (otherwise) throw otherwise;
 }
 
-const windowed = (params: Fields, { windowBytes }: { windowBytes: number }): Fields => ({
-  ...params,
-  window_bytes: params["window_bytes"] ?? windowBytes,
-});
+/** Params that make no sense stay as they are: the daemon there says what is wrong with them. */
+function windowed(params: Fields, { terms }: { terms: Fields }): Fields {
+  const { window_bytes, resume_key } = params;
+  const isOdd = window_bytes != null && !(Number(window_bytes) >= windowBytesMin);
+  return isOdd || (resume_key != null && window_bytes == null) ? params : { ...params, ...terms };
+}
 
 /** Of params that nobody has checked yet; the daemon there will. */
 function wishesOf(params: Fields): StreamWishes {
   const numbers = ["stdout_offset", "stderr_offset", "stall_timeout_s", "window_bytes"] as const;
   const wishes: Fields = {};
   for (const name of numbers) if (numberOf(params[name]) !== undefined) wishes[name] = params[name];
-  if (typeof params["encoding"] === "string") wishes["encoding"] = params["encoding"];
+  for (const name of ["encoding", "resume_key"])
+    if (typeof params[name] === "string") wishes[name] = params[name];
   return wishes as StreamWishes;
 }
 

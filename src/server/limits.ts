@@ -6,6 +6,9 @@ export const queuedBytesMax = 8 * 1024 * 1024;
 /** Requests of one connection that run at once; more wait in the socket. */
 export const pendingRequestsMax = 1024;
 
+/** A command waits no longer for a client whose connection broke, however patient that one said it is. */
+export const heldPlaceSecondsMax = 60;
+
 /** At shutdown, how long the last replies may take to leave. */
 export const farewellMs = 100;
 

@@ -1,5 +1,6 @@
 // Lists over all runtimes: ours first, then the others' in the order in which they were made known. Who does not
 // answer in time is left out, and named.
+import type { SessionRegistry } from "../core/session/registry.ts";
 import { hostRuntime } from "../protocol/runtime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Runtimes } from "../runtime/runtimes.ts";
@@ -12,7 +13,7 @@ export async function listEverywhere(
   method: Listing,
   only: string | undefined,
   here: () => unknown,
-  runtimes: Runtimes,
+  { runtimes, registry }: { runtimes: Runtimes; registry: SessionRegistry },
 ): Promise<unknown> {
   const asked = only === undefined ? runtimes.all : only === hostRuntime ? [] : [runtimes.get(only)];
   const isOursAsked = only === undefined || only === hostRuntime;
@@ -22,18 +23,20 @@ export async function listEverywhere(
   ]);
   const field = method === "exec.list" ? "streams" : "sessions";
   const entriesOf = (data: unknown) => (data as Record<string, Entry[]>)[field] ?? [];
+  const isHere = ({ stream_id, session_id }: Entry) =>
+    stream_id === undefined ? registry.has(session_id) : registry.commands.has(stream_id);
   const entries = [
     ...entriesOf(own),
     ...answers.flatMap(({ runtime, data }) =>
       entriesOf(data)
-        .filter((entry) => isHeldBy(runtime, entry, runtimes))
+        .filter((entry) => !isHere(entry) && isHeldBy(runtime, entry, runtimes))
         .map((entry) => ({ ...entry, runtime: runtime.name })),
     ),
   ];
   return { [field]: entries, ...(unavailable.length > 0 ? { unavailable } : {}) };
 }
 
-/** A daemon that is known by two names is listed by one of them. */
+/** A daemon that is known by two names is listed by one of them; so are we, where we know ourselves. */
 function isHeldBy(runtime: Runtime, { stream_id, session_id }: Entry, { routes }: Runtimes): boolean {
   const holder = stream_id === undefined ? routes.ofSession(session_id) : routes.ofStream(stream_id);
   return holder === undefined || holder === runtime;

@@ -120,7 +120,7 @@ export class Router {
     const only = params["runtime"] ?? undefined;
     const here = () => this.#here(method, params, client);
     if (only === hostRuntime || (only !== undefined && typeof only !== "string")) return here();
-    return runtimes.isEmpty && only === undefined ? here() : listEverywhere(method, only, here, runtimes);
+    return runtimes.isEmpty && only === undefined ? here() : listEverywhere(method, only, here, this.context);
   }
 
   #create(method: Creation, params: Fields, client: Client): unknown {

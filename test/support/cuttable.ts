@@ -1,5 +1,5 @@
 // A socket in front of a daemon's socket, whose connections can be cut, or fall silent.
-import { createConnection, createServer, type Server, type Socket } from "node:net";
+import { createConnection, createServer, type Socket } from "node:net";
 
 export interface Cuttable extends AsyncDisposable {
   path: string;
@@ -9,9 +9,9 @@ export interface Cuttable extends AsyncDisposable {
   /** Bytes that have come from the daemon. */
   readonly bytes: number;
   cut(): void;
-  /** Nobody listens there any more, until `listen`. */
-  close(): Promise<void>;
-  listen(): Promise<void>;
+  /** Who comes is cut off at once, as by a network that is down, until `reopen`. */
+  shut(): void;
+  reopen(): void;
   /** Nothing passes any more, and nobody is told. */
   fallSilent(): void;
   /** Requests pass, and what is answered does not. */
@@ -25,8 +25,9 @@ export async function cuttable(target: string): Promise<Cuttable> {
   let bytes = 0;
   let isSilent = false;
   let isSwallowing = false;
-  let server: Server;
+  let isShut = false;
   const pair = (client: Socket) => {
+    if (isShut) return void client.destroy();
     const daemon = createConnection(target);
     const both: [Socket, Socket] = [client, daemon];
     pairs.add(both);
@@ -46,21 +47,12 @@ export async function cuttable(target: string): Promise<Cuttable> {
       }
     });
   };
-  const listen = () =>
-    new Promise<void>((resolve) => {
-      isSilent = isSwallowing = false;
-      server = createServer(pair).listen(path, resolve);
-    });
   const cut = () => {
     isSwallowing = false;
     for (const both of pairs) for (const socket of both) socket.destroy();
   };
-  const close = () => {
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    cut();
-    return closed;
-  };
-  await listen();
+  const server = createServer(pair);
+  await new Promise<void>((resolve) => server.listen(path, resolve));
   return {
     path,
     get open() {
@@ -73,14 +65,23 @@ export async function cuttable(target: string): Promise<Cuttable> {
       return bytes;
     },
     cut,
-    close,
-    listen,
+    shut() {
+      isShut = true;
+      cut();
+    },
+    reopen() {
+      isShut = false;
+    },
     fallSilent() {
       isSilent = true;
     },
     swallowReplies() {
       isSwallowing = true;
     },
-    [Symbol.asyncDispose]: close,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      cut();
+      await closed;
+    },
   };
 }

@@ -8,7 +8,7 @@ import type { RunResult } from "../../protocol/exec.ts";
 import type { Params, Result } from "../../protocol/methods.ts";
 import { hostRuntime } from "../../protocol/runtime.ts";
 import { decodeData } from "../decode-data.ts";
-import { type AttachmentHandlers, attach } from "./exec-attachments.ts";
+import { type AttachmentHandlers, attach, windowOf } from "./exec-attachments.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
 type ExecHandlers = Pick<
@@ -28,13 +28,18 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
       return concluded({ ...gathered, command_id: command.id, working_dir: workingDir }, check);
     },
 
-    "exec.stream": ({ session_id, encoding, stall_timeout_s, window_bytes, ...params }, client) => {
+    "exec.stream": (
+      { session_id, encoding, stall_timeout_s, window_bytes, resume_key, ...params },
+      client,
+    ) => {
+      const windowBytes = windowOf({ window_bytes, resume_key });
       const { command } = registry.get(session_id).start(params, "stream");
       attach(command, client, {
         from: { stdout: 0, stderr: 0 },
         encoding: encoding ?? "utf8",
         stallTimeoutS: stall_timeout_s ?? stallTimeoutS,
-        windowBytes: window_bytes,
+        windowBytes,
+        resumeKey: resume_key,
       });
       return { stream_id: command.id, session_id };
     },

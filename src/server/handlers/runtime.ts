@@ -1,6 +1,6 @@
 import { TrlError } from "../../protocol/errors.ts";
 import { hostRuntime, type RuntimeInfo } from "../../protocol/runtime.ts";
-import { specFrom } from "../../runtime/spec.ts";
+import { specFrom } from "../../protocol/runtime-spec.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 import { describe } from "./system.ts";
 

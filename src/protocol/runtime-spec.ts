@@ -1,7 +1,7 @@
 // A runtime's description, from a request, a table of the configuration or a flag.
-import { TrlError } from "../protocol/errors.ts";
-import { type RuntimeKind, type RuntimeSpec, runtimeKindNames, runtimeKinds } from "../protocol/runtime.ts";
-import { validateObject } from "../protocol/validate.ts";
+import { TrlError } from "./errors.ts";
+import { type RuntimeKind, type RuntimeSpec, runtimeKindNames, runtimeKinds } from "./runtime.ts";
+import { validateObject } from "./validate.ts";
 
 /** Throws INVALID_PARAMS, which names the field. One that the kind does not have is told: it would do nothing. */
 export function specFrom(fields: Record<string, unknown>): RuntimeSpec {
