@@ -112,7 +112,10 @@ describe("in a pod", () => {
     kube.refuse(words);
     const far = kubernetesCarrier({ pod: "worker-0" }, kube.context);
     const error = await refusal(connect({ open: far.open }, { patienceS: 0 }));
-    expect(error).toMatchObject({ code: "RUNTIME_UNAVAILABLE", message: `kubernetes worker-0: ${words}` });
+    expect(error).toMatchObject({
+      code: "RUNTIME_UNAVAILABLE",
+      message: `kubernetes worker-0: ${words.replace("error: ", "")}`,
+    });
     expect((error!.cause as Error).constructor.name).toBe(isCertain ? "NoDaemonError" : "Error");
   });
 });
