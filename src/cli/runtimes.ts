@@ -1,11 +1,13 @@
 import { type ArgsDef, defineCommand } from "citty";
 import type { TrlClient } from "../client/client.ts";
+import { discover } from "../client/connect.ts";
+import type { Discovered } from "../client/discover.ts";
 import type { Params } from "../protocol/methods.ts";
 import { hostRuntime, type RuntimeInfo, type RuntimeSpec } from "../protocol/runtime.ts";
 import { specFrom, specFromWords } from "../protocol/runtime-spec.ts";
 import { connectOrStart } from "./background-daemon.ts";
 import { checkFlags } from "./check-flags.ts";
-import { connect, socketArgs, socketPathFrom } from "./connection.ts";
+import { connect, type SocketFlags, socketArgs, socketPathFrom, tryConnect } from "./connection.ts";
 import { CliError, usageExitCode } from "./errors.ts";
 import { printable, table } from "./table.ts";
 
@@ -39,6 +41,7 @@ export default defineCommand({
     const separator = rawArgs.indexOf("--");
     const behind = separator === -1 ? [] : rawArgs.slice(separator + 1);
     const [action = "list", ...words] = given._.slice(0, given._.length - behind.length);
+    if (action === "list") return await list(given);
     const act = Object.hasOwn(actions, action) ? actions[action as keyof typeof actions] : undefined;
     if (!act)
       throw new CliError(`there is no "trl runtimes ${action}"`, usageExitCode, "list, add, remove or check");
@@ -50,11 +53,6 @@ export default defineCommand({
 type Action = (client: TrlClient, words: string[], given: Given, behind: string[]) => Promise<void>;
 
 const actions = {
-  list: async (client, _, { json }) => {
-    const { runtimes } = await client.call("runtime.list", {});
-    process.stdout.write(json ? `${JSON.stringify({ runtimes })}\n` : tableOf(runtimes));
-  },
-
   add: async (client, words, given, argv) => {
     const { name, spec } = wantedFrom(words, given, argv);
     const added = await client.call("runtime.add", { name, ...spec } as Params<"runtime.add">);
@@ -76,6 +74,31 @@ const actions = {
     process.stdout.write(json ? `${JSON.stringify(found)}\n` : `${text}\n`);
   },
 } satisfies Record<string, Action>;
+
+/** What the daemon knows; and the daemons of this user that it could be told of. */
+async function list(given: Given & SocketFlags): Promise<void> {
+  const path = socketPathFrom(given);
+  using client = await tryConnect(path);
+  const { runtimes } = client ? await client.call("runtime.list", {}) : { runtimes: [] };
+  const isKnown = ({ socketPath }: Discovered) =>
+    (client && socketPath === path) || runtimes.some(({ target }) => target === socketPath);
+  const daemons = (await discover()).filter((daemon) => !isKnown(daemon));
+  if (given.json) {
+    process.stdout.write(`${JSON.stringify({ runtimes, daemons })}\n`);
+    return;
+  }
+  if (client) process.stdout.write(tableOf(runtimes));
+  else process.stderr.write(`trl: no daemon is listening on ${path}\n`);
+  if (daemons.length === 0) return;
+  const blank = client ? "\n" : "";
+  process.stdout.write(`${blank}Other daemons of yours on this machine:\n${daemonTable(daemons)}`);
+  process.stderr.write("trl: to use one of them: trl runtimes add NAME socket:SOCKET\n");
+}
+
+function daemonTable(daemons: Discovered[]): string {
+  const rows = daemons.map((it) => [it.socketPath, String(it.pid), it.version, it.labels.join(",") || "-"]);
+  return table([["SOCKET", "PID", "VERSION", "LABELS"], ...rows]);
+}
 
 const header = ["NAME", "KIND", "TARGET", "STATE", "VERSION", "LABELS", "SESSIONS", "RUNNING", "WHY"];
 

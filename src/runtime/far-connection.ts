@@ -83,6 +83,7 @@ export class FarConnection {
     this.#isOver = true;
     for (const follower of [...this.#followed.values()]) follower.end();
     const link = this.#link;
+    this.#link = undefined;
     if (link) void Promise.all(this.#farewells).then(() => this.#letGo(link, !this.#hasTyped));
   }
 

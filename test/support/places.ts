@@ -1,6 +1,7 @@
 // The runtimes that the tests can be run in.
 import { startInDocker } from "./docker-place.ts";
 import type { StartFar } from "./front.ts";
+import { binary } from "./program.ts";
 import { startBehindSsh } from "./ssh-place.ts";
 import type { PlaceName } from "./transport.ts";
 
@@ -11,7 +12,7 @@ const known = {
   },
   command: async (setup, start) => {
     const daemon = await start(setup);
-    const argv = ["socat", "-t", "600", "-", `UNIX-CONNECT:${daemon.socketPath}`];
+    const argv = [binary, "dial-stdio", "--socket-path", daemon.socketPath];
     return { daemon, spec: { kind: "command", argv } };
   },
   ssh: startBehindSsh,
