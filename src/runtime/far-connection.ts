@@ -168,7 +168,8 @@ function followedByAnother(): TrlError {
 /** It cannot be reached; or a daemon is there, and knows nothing of it. */
 export function asLoss(error: unknown, runtime: Runtime): TrlError {
   if (!(error instanceof TrlError)) return runtime.unavailable(true);
-  if (error.code.startsWith("RUNTIME_")) return error;
+  if (error.code.startsWith("RUNTIME_"))
+    return new TrlError(error.code, error.message, { ...(error.data as object), may_have_run: true });
   const reason = "the daemon there does not know it any more";
   const data = { runtime: runtime.name, since: new Date().toISOString(), reason, may_have_run: true };
   return new TrlError("RUNTIME_UNAVAILABLE", `lost in the runtime "${runtime.name}": ${reason}`, data);

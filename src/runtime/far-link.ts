@@ -25,7 +25,8 @@ export class FarLink {
   #nextId = 1;
   #lastHeard = performance.now();
   #watch: Timer | undefined;
-  #isOver = false;
+  /** Why it is over. */
+  #end: LinkLost | undefined;
 
   private constructor() {}
 
@@ -43,7 +44,7 @@ export class FarLink {
   }
 
   get isOpen(): boolean {
-    return !this.#isOver;
+    return this.#end === undefined;
   }
 
   /** Nobody waits for anything that comes over it. */
@@ -53,7 +54,7 @@ export class FarLink {
 
   /** Rejects with the daemon's error, or with LinkLost. `received` is told before any frame behind the reply. */
   request(method: string, params: unknown, received?: (data: unknown) => void): Promise<unknown> {
-    if (this.#isOver) return Promise.reject(new LinkLost("the link is closed"));
+    if (this.#end) return Promise.reject(this.#end);
     const id = String(this.#nextId++);
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, {
@@ -87,8 +88,8 @@ export class FarLink {
   }
 
   async close(): Promise<void> {
-    if (this.#isOver) return;
-    this.#end(new LinkLost("the link was closed"));
+    if (this.#end) return;
+    this.#finish(new LinkLost("the link was closed"));
     await this.#carrier?.close();
   }
 
@@ -109,7 +110,7 @@ export class FarLink {
   }
 
   #receive(text: string): void {
-    if (this.#isOver) return;
+    if (this.#end) return;
     this.#lastHeard = performance.now();
     try {
       const frame = frameOf(text);
@@ -142,13 +143,13 @@ export class FarLink {
   }
 
   #lose(error: Error): void {
-    if (this.#isOver) return;
-    this.#end(new LinkLost(error.message, { cause: error }));
+    if (this.#end) return;
+    this.#finish(new LinkLost(error.message, { cause: error }));
     for (const tell of [...this.onLost]) tell(error);
   }
 
-  #end(error: LinkLost): void {
-    this.#isOver = true;
+  #finish(error: LinkLost): void {
+    this.#end = error;
     clearInterval(this.#watch);
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();

@@ -212,18 +212,15 @@ async function startOnce(
       // The first one may have arrived after all, while we asked.
       const mayHaveArrived = isTrlError(error, "INVALID_PARAMS", "SESSION_BUSY");
       if (!isLost && !mayHaveArrived) throw asLoss(error, connection.runtime);
-      const found = await recover().catch((failure: unknown) =>
-        notFound(failure, isLost ? undefined : error),
-      );
+      const found = await recover().catch((failure: unknown) => {
+        if (isTrlError(failure, "RUNTIME_UNAVAILABLE")) throw asLoss(failure, connection.runtime);
+        if (!isTrlError(failure, "STREAM_NOT_FOUND")) throw failure;
+        if (!isLost) throw error;
+        return undefined; // it has never been there, so that it may be sent
+      });
       if (found !== undefined) return found;
     }
   }
-}
-
-/** Undefined where the command has never been there, so that it may be sent. */
-function notFound(failure: unknown, otherwise: unknown): undefined {
-  if (!isTrlError(failure, "STREAM_NOT_FOUND")) throw failure;
-  if (otherwise) throw otherwise;
 }
 
 /** Params that make no sense stay as they are: the daemon there says what is wrong with them. */
