@@ -1,5 +1,5 @@
 // `connect` for Node.js and Bun: every way in.
-import { announcementsDir } from "../util/runtime-dir.ts";
+import { announcementsDirs } from "../util/runtime-dir.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
 import type { OpenCarrier } from "./carriers/carrier.ts";
 import { childCarrier } from "./carriers/child.ts";
@@ -24,8 +24,8 @@ export function carrierTo(target: Target, options: ConnectOptions = {}): OpenCar
 }
 
 /** The daemons of this user on this machine that can be reached, the oldest first. */
-export function discover(directory = announcementsDir(process.env)): Promise<Discovered[]> {
-  return discoverIn(directory);
+export function discover(directories = announcementsDirs(process.env)): Promise<Discovered[]> {
+  return discoverIn(directories);
 }
 
 function defaultSocket(): string {

@@ -14,22 +14,25 @@ const noteBytesMax = 256 * 1024;
 const knockMs = 1000;
 
 /** The oldest first. Notes of daemons that are dead are removed. */
-export async function discoverIn(directory: string): Promise<Discovered[]> {
-  // Others could have written what they like, and lead us to a daemon of theirs.
-  if (!isOwnDir(directory)) return [];
+export async function discoverIn(directories: string[]): Promise<Discovered[]> {
+  const paths = directories.flatMap(notesIn);
   const found = await Promise.all(
-    readdirSync(directory)
-      .filter((name) => name.endsWith(".json"))
-      .map(async (name) => {
-        const path = join(directory, name);
-        const note = readNote(path);
-        if (!note) return [];
-        if (await isListening(note.socket_path)) return [camelized(note)];
-        if (readNote(path)?.pid === note.pid) rmSync(path, { force: true }); // not its successor's
-        return [];
-      }),
+    paths.map(async (path) => {
+      const note = readNote(path);
+      if (!note) return [];
+      if (await isListening(note.socket_path)) return [camelized(note)];
+      if (readNote(path)?.pid === note.pid) rmSync(path, { force: true }); // not its successor's
+      return [];
+    }),
   );
   return found.flat().sort((a, b) => a.startedAt.localeCompare(b.startedAt));
+}
+
+/** Others could have written what they like, and lead us to a daemon of theirs: only what is ours counts. */
+function notesIn(directory: string): string[] {
+  if (!isOwnDir(directory)) return [];
+  const names = readdirSync(directory).filter((name) => name.endsWith(".json"));
+  return names.map((name) => join(directory, name));
 }
 
 /** Undefined where it is none, or not of a kind that we know. */

@@ -45,7 +45,7 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
   const { socketPath } = options;
   if (options.socketDir) makeSocketDir(options.socketDir);
   const lock = options.hasSocket ? await claimSocket(socketPath, log) : undefined;
-  const runDir = makeRunDir(options.env);
+  const runDir = makeRunDir(options.runDir, options.env);
   const release = () => {
     rmSync(runDir, { recursive: true, force: true });
     lock?.release();

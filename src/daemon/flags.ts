@@ -57,6 +57,11 @@ export const flags = {
     help: "Another place for sessions, such as gpu=ssh:user@host; may be given more than once",
   },
   labels: { kind: "string", hint: "LABELS", help: "What this daemon has, such as gpu,isolated" },
+  "run-dir": {
+    kind: "string",
+    hint: "DIR",
+    help: "Where its private directory is made ($XDG_RUNTIME_DIR, else /dev/shm, else /tmp)",
+  },
   "executables-dir": {
     kind: "string",
     hint: "DIR",

@@ -1,7 +1,8 @@
 // From flags and environment to typed options. A flag wins over TRL_<NAME>, which wins over --env-file.
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { announcementsDir } from "../util/runtime-dir.ts";
+import { announcementsDirs } from "../util/runtime-dir.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
 import type { KnownRuntime } from "./config.ts";
 import { environmentName, type FlagName, type FlagTable, flags } from "./flags.ts";
@@ -18,6 +19,8 @@ export interface DaemonOptions {
   http: HttpDoorOptions | undefined;
   /** Where it announces itself; undefined where it does not. */
   announcementsDir: string | undefined;
+  /** Where its private directory is made; undefined = in memory, where there is such a place. */
+  runDir: string | undefined;
   executablesDir: string | undefined;
   runtimes: KnownRuntime[];
   /** What this daemon has, for those who choose a runtime by that. */
@@ -73,9 +76,10 @@ export function readOptions(
       { hasSocket, isStdin: isOn("stdin") },
       {
         ...env,
-        TRL_RUNTIME_DIR: text("runtime-dir"),
+        TRL_RUNTIME_DIR: absolute(text("runtime-dir")),
       },
     ),
+    runDir: absolute(text("run-dir")),
     executablesDir: text("executables-dir"),
     ...readRuntimeOptions(text, env),
     shell: text("shell"),
@@ -106,8 +110,10 @@ function placeToAnnounce(
 ): string | undefined {
   if (when === "on" && !hasSocket) throw new OptionError("--announce on needs a socket to lead to");
   const isPrivate = isStdin || env[environmentName("lifeline")] !== undefined;
-  return when === "on" || (when === "auto" && !isPrivate) ? announcementsDir(env) : undefined;
+  return when === "on" || (when === "auto" && !isPrivate) ? announcementsDirs(env)[0] : undefined;
 }
+
+const absolute = (path: string | undefined) => (path === undefined ? undefined : resolve(path));
 
 function textOf(name: FlagName, given: GivenFlags, env: Record<string, string>): string | undefined {
   const flag = (flags as FlagTable)[name];

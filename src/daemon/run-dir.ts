@@ -4,8 +4,8 @@ import { chmodSync, lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-export function makeRunDir(env: Record<string, string>): string {
-  const candidates = [env["XDG_RUNTIME_DIR"], "/dev/shm", tmpdir()];
+export function makeRunDir(asked: string | undefined, env: Record<string, string>): string {
+  const candidates = asked === undefined ? [env["XDG_RUNTIME_DIR"], "/dev/shm", tmpdir()] : [asked];
   for (const base of candidates) {
     if (!base?.startsWith("/")) continue;
     try {

@@ -1,5 +1,6 @@
 // A container that is made from an image when it is first needed, and removed with whoever made it. Where that one was
 // killed, the next one who makes a container removes it.
+import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { NoDaemonError } from "../client/carriers/carrier.ts";
 import { startTimeOf } from "../util/start-time.ts";
@@ -16,7 +17,7 @@ export interface ImageContainerSetup {
 
 /** The image may have to be pulled first. */
 const makeMaxMs = 10 * 60_000;
-const askMaxMs = 30_000;
+const askMaxMs = 15_000;
 
 const ownerLabel = "trl.owner";
 const ownHost = hostname();
@@ -28,6 +29,8 @@ const keeper = 'trap "exit 0" TERM INT; while :; do sleep 3600 & wait $!; done';
 export class ImageContainer {
   readonly #setup: ImageContainerSetup;
   #made: Promise<string> | undefined;
+  /** Ends the making: an image that is being pulled is not waited for by who wants to go. */
+  readonly #leaving = new AbortController();
 
   constructor(setup: ImageContainerSetup) {
     this.#setup = setup;
@@ -35,6 +38,7 @@ export class ImageContainer {
 
   /** Its id; it is made where there is none. */
   get(): Promise<string> {
+    if (this.#leaving.signal.aborted) return Promise.reject(new NoDaemonError("the container was removed"));
     const made = this.#made ?? this.#make();
     this.#made = made;
     made.catch(() => this.forget(made));
@@ -53,7 +57,9 @@ export class ImageContainer {
     if (this.#made === made) this.#made = undefined;
   }
 
+  /** There is none afterwards, and none is made any more. */
   async remove(): Promise<void> {
+    this.#leaving.abort();
     const id = await this.#made?.catch(() => undefined);
     this.forget();
     if (id !== undefined) await this.#ask(["rm", "-f", id]);
@@ -62,24 +68,14 @@ export class ImageContainer {
   async #make(): Promise<string> {
     await this.#removeAbandoned();
     const { image, options } = this.#setup;
-    const label = `${ownerLabel}=${ownerOf(process.pid)}`;
-    const words = [
-      "run",
-      "-d",
-      "--rm",
-      "--label",
-      label,
-      ...options,
-      "--entrypoint",
-      "sh",
-      image,
-      "-c",
-      keeper,
-    ];
-    const { exitCode, stdout, stderr } = await this.#ask(words, makeMaxMs);
+    const name = `trl-${randomBytes(6).toString("hex")}`;
+    const ours = ["--name", name, "--label", `${ownerLabel}=${ownerOf(process.pid)}`];
+    const words = ["run", "-d", "--rm", ...ours, ...options, "--entrypoint", "sh", image, "-c", keeper];
+    const { exitCode, stdout, stderr } = await this.#ask(words, makeMaxMs, this.#leaving.signal);
     const id = stdout.trim().split("\n").at(-1);
-    if (exitCode !== 0 || !id) throw new Error(`no container could be made of ${image}: ${lastLine(stderr)}`);
-    return id;
+    if (exitCode === 0 && id) return id;
+    if (exitCode === null) await this.#ask(["rm", "-f", name]); // it was stopped, perhaps half way
+    throw new Error(`no container could be made of ${image}: ${lastLine(stderr)}`);
   }
 
   /** Those of this machine whose owner is dead. Where they cannot be listed, what comes next tells why. */
@@ -95,9 +91,9 @@ export class ImageContainer {
     if (abandoned.length > 0) await this.#ask(["rm", "-f", ...abandoned]);
   }
 
-  #ask(words: string[], maxMs = askMaxMs): Promise<Answer> {
+  #ask(words: string[], maxMs = askMaxMs, signal?: AbortSignal): Promise<Answer> {
     const { docker, env } = this.#setup;
-    return runProgram([...docker, ...words], { env, maxMs });
+    return runProgram([...docker, ...words], { env, maxMs, ...(signal ? { signal } : {}) });
   }
 }
 

@@ -74,7 +74,8 @@ export function connectScript(given: ConnectScript): string {
       // They are the link's, and the daemon outlives it.
       "unset SSH_CLIENT SSH_CONNECTION SSH_TTY SSH_AUTH_SOCK;",
       `exec "$x" dial-stdio --socket-path "$p" --hang-up --greeting "${mark} ready"`,
-      `${merelyLooks ? " --no-start" : ""}${flags === "" ? "" : ` -- ${flags}`}`,
+      // What a login brings into being ($XDG_RUNTIME_DIR, /dev/shm) may go with the user's last one.
+      merelyLooks ? "--no-start" : `-- --runtime-dir "$r" --run-dir "$r" ${flags}`,
     ].join(" "),
   );
 }

@@ -7,11 +7,15 @@ export interface Answer {
   stderr: string;
 }
 
+export interface RunLimits {
+  env: Record<string, string | undefined>;
+  /** It is killed then. */
+  maxMs: number;
+  signal?: AbortSignal;
+}
+
 /** Rejects only where it cannot be started. */
-export function runProgram(
-  argv: readonly string[],
-  { env, maxMs }: { env: Record<string, string | undefined>; maxMs: number },
-): Promise<Answer> {
+export function runProgram(argv: readonly string[], { env, maxMs, signal }: RunLimits): Promise<Answer> {
   const [program = "", ...args] = argv;
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
@@ -28,7 +32,12 @@ export function runProgram(
     child.stderr.on("data", (chunk: Buffer) => {
       stderr += chunk;
     });
+    const kill = () => void child.kill("SIGKILL");
+    signal?.addEventListener("abort", kill, { once: true });
     child.on("error", (error) => reject(new Error(`${program} cannot be started: ${error.message}`)));
-    child.on("close", (exitCode) => resolve({ exitCode, stdout, stderr }));
+    child.on("close", (exitCode) => {
+      signal?.removeEventListener("abort", kill);
+      resolve({ exitCode, stdout, stderr });
+    });
   });
 }

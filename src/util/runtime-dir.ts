@@ -2,15 +2,15 @@
 import { chmodSync, lstatSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-export function runtimeDir(env: Record<string, string | undefined>): string {
+/** Where daemons may have announced themselves: the first is where one does, the others where some had to. */
+export function announcementsDirs(env: Record<string, string | undefined>): string[] {
   const { TRL_RUNTIME_DIR, XDG_RUNTIME_DIR } = env;
-  if (TRL_RUNTIME_DIR) return TRL_RUNTIME_DIR;
-  return XDG_RUNTIME_DIR?.startsWith("/") ? join(XDG_RUNTIME_DIR, "trl") : `/tmp/trl-${process.getuid?.()}`;
+  const usual = [
+    ...(XDG_RUNTIME_DIR?.startsWith("/") ? [join(XDG_RUNTIME_DIR, "trl")] : []),
+    `/tmp/trl-${process.getuid?.()}`,
+  ];
+  return (TRL_RUNTIME_DIR ? [TRL_RUNTIME_DIR] : usual).map((dir) => join(dir, "daemons"));
 }
-
-/** Where daemons announce themselves. */
-export const announcementsDir = (env: Record<string, string | undefined>): string =>
-  join(runtimeDir(env), "daemons");
 
 /** Whether it is a directory of ours, and not a link to one. */
 export function isOwnDir(path: string): boolean {

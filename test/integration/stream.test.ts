@@ -355,7 +355,9 @@ describe("exec.attach", () => {
       await until("some output", async () => {
         using observer = await daemon.connect();
         const { streams } = await observer.call("exec.list", {});
-        return streams.find((s) => s.stream_id === streamId)!.stdout_bytes >= (i * textBytes) / 20;
+        // A busy link may take longer than a list waits for it.
+        const found = streams.find((s) => s.stream_id === streamId);
+        return found !== undefined && found.stdout_bytes >= (i * textBytes) / 20;
       });
       using other = await daemon.connect();
       other.keepsFrames = false;

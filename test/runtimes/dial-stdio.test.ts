@@ -208,6 +208,7 @@ describe("where no daemon is running", () => {
     const dead = daemon.pid();
     process.kill(dead, "SIGKILL");
     expect(await first.exited).toBe(0);
+    await until("its end", () => !isAlive(dead)); // its connections go before its socket does
     const second = dial(daemon.socketPath);
     await say(second, { id: 1, method: "system.ping" });
     expect((await linesOf(second.stdout).next()).value).toMatchObject({ ok: true });

@@ -37,7 +37,7 @@ describe("a daemon", () => {
     {
       await using first = await startDaemon({ env: here.env, flags: ["--http", "127.0.0.1:0"] });
       await using second = await startDaemon({ env: here.env });
-      const found = await discover(here.notes);
+      const found = await discover([here.notes]);
       expect(found.map(({ pid }) => pid)).toEqual([first.pid, second.pid]);
       expect(found[0]).toMatchObject({
         socketPath: first.socketPath,
@@ -53,7 +53,7 @@ describe("a daemon", () => {
       expect(readFileSync(join(here.notes, readdirSync(here.notes)[0]!), "utf8")).not.toContain("token");
     }
     expect(readdirSync(here.notes)).toEqual([]);
-    expect(await discover(here.notes)).toEqual([]);
+    expect(await discover([here.notes])).toEqual([]);
   });
 
   test("that was killed is passed over, and its note removed", async () => {
@@ -63,7 +63,7 @@ describe("a daemon", () => {
     killed.kill("SIGKILL");
     await killed.exited;
     expect(readdirSync(here.notes)).toHaveLength(2);
-    expect((await discover(here.notes)).map(({ pid }) => pid)).toEqual([other.pid]);
+    expect((await discover([here.notes])).map(({ pid }) => pid)).toEqual([other.pid]);
     expect(readdirSync(here.notes)).toHaveLength(1);
     await killed[Symbol.asyncDispose]();
   });
@@ -76,7 +76,7 @@ describe("a daemon", () => {
         env: { PATH: process.env["PATH"], ...here.env },
         stdio: ["ignore", "ignore", "ignore"],
       });
-    const pids = async () => (await discover(here.notes)).map(({ pid }) => pid);
+    const pids = async () => (await discover([here.notes])).map(({ pid }) => pid);
     const first = start();
     await until("the first", async () => (await pids())[0] === first.pid);
     first.kill("SIGKILL");
@@ -106,7 +106,7 @@ describe("a daemon", () => {
     await until("its socket", () => existsSync(join(here.dir, "unasked.sock")));
     const asked = piped("asked.sock", "--announce", "on");
     const found = await until("the other", async () => {
-      const all = await discover(here.notes);
+      const all = await discover([here.notes]);
       return all.length > 0 ? all : undefined;
     });
     expect(found.map(({ pid }) => pid)).toEqual([asked.pid]);
@@ -141,8 +141,8 @@ describe("the directory", () => {
     await using real = await startDaemon();
     const link = join(here.dir, "link");
     symlinkSync(join(real.dir, "daemons"), link);
-    expect(await discover(join(real.dir, "daemons"))).toHaveLength(1);
-    expect(await discover(link)).toEqual([]);
+    expect(await discover([join(real.dir, "daemons")])).toHaveLength(1);
+    expect(await discover([link])).toEqual([]);
   });
 
   test("may hold what is no note; that is left alone", async () => {
@@ -154,11 +154,11 @@ describe("the directory", () => {
     symlinkSync("/etc/passwd", join(here.notes, "link.json"));
     mkdirSync(join(here.notes, "dir.json"));
     Bun.spawnSync(["mkfifo", join(here.notes, "pipe.json")]);
-    expect((await discover(here.notes)).map(({ pid }) => pid)).toEqual([daemon.pid]);
+    expect((await discover([here.notes])).map(({ pid }) => pid)).toEqual([daemon.pid]);
     expect(readdirSync(here.notes)).toHaveLength(7);
   });
 
   test("need not be there", async () => {
-    expect(await discover("/nowhere/at/all")).toEqual([]);
+    expect(await discover(["/nowhere/at/all"])).toEqual([]);
   });
 });

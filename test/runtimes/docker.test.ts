@@ -1,11 +1,21 @@
 // A daemon in a container, on a real engine.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
+import { join } from "node:path";
 import { connect } from "../../src/client/connect.ts";
 import { dockerCarrier } from "../../src/runtime/carriers/docker.ts";
 import { startDocker, type TestDocker } from "../support/dockerd.ts";
-import { checkCommands, checkStream, checkTerminal, farContext, patience } from "../support/far.ts";
+import {
+  checkCommands,
+  checkStream,
+  checkTerminal,
+  farContext,
+  patience,
+  untilLost,
+} from "../support/far.ts";
 import { processesWith } from "../support/processes.ts";
+import { tempDir } from "../support/temp-dir.ts";
 import { isAlive, until } from "../support/wait.ts";
 
 let engine: TestDocker;
@@ -56,7 +66,11 @@ describe("in a container that runs", () => {
       if (bytes > (cuts + 1) * 700_000 && cuts < 3 && cut() > 0) cuts++;
     });
     expect(cuts).toBe(3);
-    await checkTerminal(trl, () => expect(cut()).toBe(1));
+    await checkTerminal(trl, async () => {
+      const lost = untilLost(trl);
+      expect(cut()).toBe(1);
+      await lost;
+    });
     await trl.close();
     await until("the end of the bridges", () => !inside(id).includes("dial-stdio"));
     await far.dispose();
@@ -122,6 +136,23 @@ describe("in a container that runs", () => {
     expect(inside(id)).toContain("/tmp/trl-1000/bin/");
     await far.dispose();
   }, 60_000);
+
+  test("with another C library, the build for that one is asked for", async () => {
+    using own = context();
+    using root = tempDir();
+    mkdirSync(join(root.path, "bin"));
+    mkdirSync(join(root.path, "lib"));
+    copyFileSync(Bun.which("busybox")!, join(root.path, "bin/busybox"));
+    writeFileSync(join(root.path, "lib/ld-musl-any.so.1"), "");
+    for (const applet of ["sh", "id", "uname", "mkdir", "sleep"])
+      symlinkSync("busybox", join(root.path, "bin", applet));
+    const pack = "tar -c . | docker import --change 'ENV PATH=/bin' - trl-test-musl:1";
+    expect(Bun.spawnSync(["sh", "-c", pack], { cwd: root.path, env: engine.env }).exitCode).toBe(0);
+    const far = dockerCarrier({ image: "trl-test-musl:1", options: ["--network", "none"] }, own);
+    const error = await refusal(connect({ open: far.open }, { patienceS: 0 }));
+    expect(error!.message).toContain(`trl-linux-${process.arch}-musl is needed to run there`);
+    await far.dispose();
+  });
 
   test("that does not exist, or without an engine, the reason is Docker's", async () => {
     using own = context();
@@ -199,6 +230,23 @@ describe("from an image", () => {
     await other.exited;
     await far.dispose();
   }, 60_000);
+
+  test("that takes long to be had, who wants to go is not held up", async () => {
+    using own = context();
+    using dir = tempDir();
+    const slow = join(dir.path, "slow-docker");
+    const log = join(dir.path, "log");
+    writeFileSync(slow, `#!/bin/sh\necho "$1 $2" >>${log}\n[ "$1" != run ] || exec sleep 1000\n`, {
+      mode: 0o755,
+    });
+    const far = dockerCarrier({ image: "large", program: [slow] }, own);
+    const opening = refusal(connect({ open: far.open }, { patienceS: 0 }));
+    const calls = () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []);
+    await until("the making", () => calls().includes("run -d"));
+    await far.dispose();
+    expect(await opening).toMatchObject({ code: "RUNTIME_UNAVAILABLE" });
+    expect(calls()).toEqual(["ps -a", "run -d", "rm -f"]); // what may have been made all the same
+  });
 
   test("that is not there, the reason is Docker's", async () => {
     using own = context();

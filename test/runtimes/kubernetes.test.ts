@@ -12,6 +12,7 @@ import {
   farContext,
   patience,
   placeExecutable,
+  untilLost,
 } from "../support/far.ts";
 import { endAll, processesWith } from "../support/processes.ts";
 import { tempDir } from "../support/temp-dir.ts";
@@ -79,7 +80,11 @@ describe("in a pod", () => {
       if (bytes > (cuts + 1) * 700_000 && cuts < 2 && cut() > 0) cuts++;
     });
     expect(cuts).toBe(2);
-    await checkTerminal(trl, cut);
+    await checkTerminal(trl, async () => {
+      const lost = untilLost(trl);
+      cut();
+      await lost;
+    });
     await trl.close();
     await far.dispose();
     await until("the end of the links", () => links().length === 0);
@@ -107,7 +112,10 @@ describe("in a pod", () => {
     kube.refuse(words);
     const far = kubernetesCarrier({ pod: "worker-0" }, kube.context);
     const error = await refusal(connect({ open: far.open }, { patienceS: 0 }));
-    expect(error).toMatchObject({ code: "RUNTIME_UNAVAILABLE", message: `kubernetes worker-0: ${words}` });
+    expect(error).toMatchObject({
+      code: "RUNTIME_UNAVAILABLE",
+      message: `kubernetes worker-0: ${words.replace("error: ", "")}`,
+    });
     expect((error!.cause as Error).constructor.name).toBe(isCertain ? "NoDaemonError" : "Error");
   });
 });

@@ -14,7 +14,14 @@ import { NoDaemonError } from "../../src/client/carriers/carrier.ts";
 import { connect } from "../../src/client/connect.ts";
 import { sshCarrier } from "../../src/runtime/carriers/ssh.ts";
 import { Executables } from "../../src/runtime/executables.ts";
-import { checkCommands, checkStream, checkTerminal, farContext, patience } from "../support/far.ts";
+import {
+  checkCommands,
+  checkStream,
+  checkTerminal,
+  farContext,
+  patience,
+  untilLost,
+} from "../support/far.ts";
 import { processesWith } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
@@ -76,7 +83,11 @@ describe("over ssh", () => {
       if (bytes > (cuts + 1) * 700_000 && cuts < 3 && cut(context) > 0) cuts++;
     });
     expect(cuts).toBe(3);
-    await checkTerminal(trl, () => expect(cut(context)).toBeGreaterThan(0));
+    await checkTerminal(trl, async () => {
+      const lost = untilLost(trl);
+      expect(cut(context)).toBeGreaterThan(0);
+      await lost;
+    });
     await far.dispose();
   }, 120_000);
 

@@ -36,9 +36,25 @@ export function farContext(more: Partial<FarContext> = {}): FarContext & Disposa
 /** A link that is cut is given time to come back, also on a busy machine. */
 export const patience = { patienceS: 20 };
 
+/** The runtime, where the daemon that is asked has it elsewhere. */
+export interface Place {
+  runtime?: string;
+}
+
+/** Resolves when the client has noticed that its connection is gone. */
+export function untilLost(trl: Trl): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = trl.onState((state) => {
+      if (state !== "reconnecting") return;
+      stop();
+      resolve();
+    });
+  });
+}
+
 /** Commands, their state, their exit. */
-export async function checkCommands(trl: Trl): Promise<void> {
-  await using session = await trl.session();
+export async function checkCommands(trl: Trl, place: Place = {}): Promise<void> {
+  await using session = await trl.session(place);
   expect(await session.run("cd /usr && export WHERE=there && echo out; echo err >&2; exit 3")).toMatchObject({
     stdout: "out\n",
     stderr: "err\n",
@@ -50,8 +66,12 @@ export async function checkCommands(trl: Trl): Promise<void> {
 }
 
 /** Bytes of a stream that takes a while, whatever happens to the link meanwhile. What is not read is kept there. */
-export async function checkStream(trl: Trl, onChunk: (bytes: number) => void = () => {}): Promise<void> {
-  await using session = await trl.session();
+export async function checkStream(
+  trl: Trl,
+  onChunk: (bytes: number) => void = () => {},
+  place: Place = {},
+): Promise<void> {
+  await using session = await trl.session(place);
   const hash = new Bun.CryptoHasher("sha256");
   let bytes = 0;
   const stream = session.stream(pacedOutput(0.03), { encoding: "bytes", timeoutS: 0 });
@@ -70,8 +90,9 @@ const pacedOutput = (pauseS: number) =>
   `i=0; while [ $i -lt 100 ]; do i=$((i + 1)); seq $((i * 1000)) $((i * 1000 + 5000)); sleep ${pauseS}; done`;
 
 /** A terminal's shell is the same before and after `cut`, and who watches it misses no byte. */
-export async function checkTerminal(trl: Trl, cut?: () => void): Promise<void> {
-  await using terminal = await trl.terminal({ command: "sh", env: { PS1: "far> " }, cols: 60, rows: 8 });
+export async function checkTerminal(trl: Trl, cut?: () => unknown, place: Place = {}): Promise<void> {
+  const size = { cols: 60, rows: 8 };
+  await using terminal = await trl.terminal({ command: "sh", env: { PS1: "far> " }, ...size, ...place });
   const watcher = watchBytes(terminal);
   const pid = async (name: string) => {
     await terminal.write(`echo ${name}-$$-$((40 + 2))\r`);
@@ -81,17 +102,7 @@ export async function checkTerminal(trl: Trl, cut?: () => void): Promise<void> {
   const before = await pid("first");
   await terminal.write("i=0; while [ $i -lt 40 ]; do i=$((i + 1)); echo tick-$i.; sleep 0.05; done\r");
   await until("some of it", () => watcher.text().includes("tick-5."));
-  if (cut) {
-    const lost = new Promise<void>((resolve) => {
-      const stop = trl.onState((state) => {
-        if (state !== "reconnecting") return;
-        stop();
-        resolve();
-      });
-    });
-    cut();
-    await lost;
-  }
+  await cut?.();
   await until("all of it", () => watcher.text().includes("tick-40."), 30_000);
   const ticks = [...watcher.text().matchAll(/tick-(\d+)\./g)].map(([, number]) => Number(number));
   expect(ticks).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));

@@ -131,4 +131,5 @@ const plainWords = (text: string): string =>
     .split(/[\r\n]+/)
     .map((line) => line.replaceAll(/\x1b\[[\d;]*m|[\x00-\x1f\x7f]/g, "").trim())
     .filter((line) => line !== "" && !/^Warning: Permanently added /.test(line))
+    .map((line) => line.replace(/^(?:Error response from daemon|Error|error): /, ""))
     .join("; ");

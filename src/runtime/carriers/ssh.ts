@@ -78,7 +78,7 @@ class SshChannel implements Channel {
     this.#controlDir ??= mkdtempSync(join(this.#context.runDir, "ssh-"));
     const shared = [
       "ControlMaster=auto",
-      `ControlPath=${join(this.#controlDir, "m")}`,
+      `ControlPath="${join(this.#controlDir, "m").replaceAll("%", "%%")}"`,
       `ControlPersist=${persistS}`,
     ];
     return [

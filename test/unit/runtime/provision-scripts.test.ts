@@ -49,7 +49,7 @@ describe("the user's own shell is of no account:", () => {
     expect(login(copyScript(copying), program)).toBe("MARK copied\n");
     expect(login(connectScript(connecting))).toBe(
       `called: ${far.build}/trl dial-stdio --socket-path ${far.at("run")}/1.2.3-abcdef.sock --hang-up` +
-        " --greeting MARK ready -- --idle-exit-s 5\n",
+        ` --greeting MARK ready -- --runtime-dir ${far.at("run")} --run-dir ${far.at("run")} --idle-exit-s 5\n`,
     );
   });
 
