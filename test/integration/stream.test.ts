@@ -33,10 +33,13 @@ async function start(wire: Wire, command: string, more: object = {}) {
 describe("frames", () => {
   test("come at once, in order, with offsets, and exit last", async () => {
     using wire = await daemon.connect();
-    const { streamId } = await start(wire, "echo one; echo err >&2; sleep 0.3; echo two; exit 3");
+    const more = `${daemon.dir}/more-frames`;
+    const wait = `while [ ! -e ${more} ]; do sleep 0.02; done`;
+    const { streamId } = await start(wire, `echo one; echo err >&2; ${wait}; echo two; exit 3`);
     const first = await wire.frame((frame) => frame["type"] === "stdout");
     expect(first).toEqual({ stream_id: streamId, type: "stdout", data: "one\n", offset: 0 });
     expect(wire.frames.some((frame) => frame["type"] === "exit")).toBe(false);
+    writeFileSync(more, "");
     const exit = await wire.frame((frame) => frame["type"] === "exit");
     expect(exit).toMatchObject({
       stream_id: streamId,
