@@ -2,6 +2,7 @@
 import { newCommandId } from "../client/command-id.ts";
 import { ConnectionError } from "../client/errors.ts";
 import { type Frame, Link } from "../client/link.ts";
+import type { LostError } from "../protocol/exec.ts";
 import type { MethodName, Params, Result } from "../protocol/methods.ts";
 import { type BunCarrier, bunCarrier } from "./bun-carrier.ts";
 import { lostDaemon } from "./errors.ts";
@@ -19,7 +20,7 @@ export type TerminalFrame = { session_id: string } & (
   | { type: "output"; data: string; offset: number; redraw?: true }
   | { type: "resize"; cols: number; rows: number }
   | { type: "gap"; from: number; to: number }
-  | { type: "exit"; exit_code: number; signal: string | null; offset: number }
+  | { type: "exit"; exit_code: number; signal: string | null; offset: number; error?: LostError }
 );
 
 const silenceMs = 3000;

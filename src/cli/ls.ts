@@ -1,4 +1,5 @@
 import { type ArgsDef, defineCommand } from "citty";
+import { hostRuntime } from "../protocol/runtime.ts";
 import { checkFlags, refuseWords } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { since } from "./format.ts";
@@ -22,13 +23,19 @@ export default defineCommand({
     const { streams } = await client.call("exec.list", { state: "running" });
     const running = new Map(streams.map(({ session_id, command }) => [session_id, command]));
     const rows = sessions.map((entry) => ({ entry, command: commandOf(entry, running) }));
-    print(renderTable(sessionColumns, rows, stdoutLook()));
+    print(renderTable(columnsFor(sessions), rows, stdoutLook()));
   },
 });
 
 export interface SessionRow {
   entry: Entry;
   command: string | undefined;
+}
+
+/** Where all is here, nothing is said of it. */
+export function columnsFor(entries: Entry[]): Column<SessionRow>[] {
+  const isSomeElsewhere = entries.some(({ runtime }) => runtime !== undefined && runtime !== hostRuntime);
+  return isSomeElsewhere ? [...sessionColumns, runtimeColumn] : sessionColumns;
 }
 
 /** A terminal's program; of a session for commands, what runs there now. */
@@ -60,6 +67,8 @@ export const sessionColumns: Column<SessionRow>[] = [
   { title: "DIRECTORY", cell: ({ entry }) => entry.working_dir, shrinksTo: 10, keepsEnd: true, leftOut: 4 },
   { title: "COMMAND", cell: ({ command }) => command, shrinksTo: 16 },
 ];
+
+const runtimeColumn: Column<SessionRow> = { title: "RUNTIME", cell: ({ entry }) => entry.runtime };
 
 const stateText = (entry: Entry): string =>
   entry.kind === "pty" && entry.state === "exited" ? endText(entry) : entry.state;

@@ -6,6 +6,7 @@ import type { DaemonClient } from "./client.ts";
 import { socketArgs } from "./connection.ts";
 import { environmentForTerminal } from "./environment.ts";
 import { CliError, usageExitCode } from "./errors.ts";
+import { type Place, placeArgs, placeFrom } from "./place.ts";
 import { jsonArgs, print, printJson } from "./print.ts";
 import { isLive, listAll } from "./sessions.ts";
 import { attach } from "./terminal/attachment.ts";
@@ -17,9 +18,11 @@ const args = {
   detach: { type: "boolean", alias: "d", description: "Do not sit down at it; print its id" },
   "detach-key": detachKeyArg,
   ...jsonArgs,
+  ...placeArgs,
 } as const satisfies ArgsDef;
 
 interface Wanted {
+  place: Place;
   name: string | undefined;
   command: string[];
 }
@@ -30,7 +33,7 @@ export default defineCommand({
   async run({ args: given, rawArgs }) {
     checkFlags(rawArgs, args);
     const key = detachKeyFrom(given["detach-key"]);
-    const wanted = wantedFrom(rawArgs, given._);
+    const wanted = { ...wantedFrom(rawArgs, given._), place: placeFrom(given) };
     using client = await connectOrStart(given);
     const created = await create(client, wanted);
     const { session_id: id } = created;
@@ -41,7 +44,7 @@ export default defineCommand({
   },
 });
 
-function wantedFrom(rawArgs: string[], positional: string[]): Wanted {
+function wantedFrom(rawArgs: string[], positional: string[]): Omit<Wanted, "place"> {
   const separator = rawArgs.indexOf("--");
   const command = separator === -1 ? [] : rawArgs.slice(separator + 1);
   const [name, ...more] = positional.slice(0, positional.length - command.length);
@@ -62,18 +65,20 @@ function checkName(name: string): void {
 }
 
 async function create(client: DaemonClient, wanted: Wanted): Promise<TerminalSummary> {
-  const { name, command } = wanted;
+  const { name, command, place } = wanted;
   const [program, ...programArgs] = command;
-  const shell = process.env["SHELL"];
+  const ours = place.isElsewhere
+    ? {}
+    : { working_dir: process.cwd(), env: environmentForTerminal(), inherit_env: "none" as const };
+  const shell = place.isElsewhere ? undefined : process.env["SHELL"];
   try {
     return await client.call("pty.create", {
       ...(name === undefined ? {} : { session_id: name, name }),
       ...(program === undefined ? {} : { command: program, args: programArgs }),
       ...(program === undefined && shell ? { shell } : {}),
       ...userSize(),
-      working_dir: process.cwd(),
-      env: environmentForTerminal(),
-      inherit_env: "none",
+      ...ours,
+      ...place.params,
     });
   } catch (error) {
     const inUse = (await listAll(client)).some((it) => it.session_id === name && isLive(it));

@@ -12,17 +12,22 @@ export function ownProgram(): string[] {
   return isCompiled ? [process.execPath] : [process.execPath, Bun.main];
 }
 
-/** Somebody else's daemon will do as well: of several that start at once, one lives. */
 export async function untilListening(child: Bun.Subprocess, socketPath: string): Promise<DaemonClient> {
-  return await withProgress("waiting for the daemon to start", listening(child, socketPath));
+  const listening = untilReached(child, socketPath, () => tryConnect(socketPath));
+  return await withProgress("waiting for the daemon to start", listening);
 }
 
-async function listening(child: Bun.Subprocess, socketPath: string): Promise<DaemonClient> {
+/** Somebody else's daemon will do as well: of several that start at once, one lives. */
+export async function untilReached<T>(
+  child: Bun.Subprocess,
+  socketPath: string,
+  reach: () => Promise<T | undefined>,
+): Promise<T> {
   const deadline = performance.now() + startPatienceMs;
   for (let isLast = false; !isLast; await Bun.sleep(2)) {
     isLast = performance.now() > deadline || child.exitCode !== null;
-    const client = await tryConnect(socketPath);
-    if (client) return client;
+    const reached = await reach();
+    if (reached !== undefined) return reached;
   }
   throw new CliError(
     "a daemon could not be started",

@@ -1,5 +1,6 @@
 // A command in a session, passed through live: output, input, signals, exit code.
 import { resolve } from "node:path";
+import { lostError } from "../client/errors.ts";
 import { TrlError } from "../protocol/errors.ts";
 import type { ExitFrame } from "../protocol/exec.ts";
 import type { DaemonClient } from "./client.ts";
@@ -8,6 +9,7 @@ import { lostDaemon, reportError } from "./errors.ts";
 import { forwardStdin } from "./forward-stdin.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { isReaderGone, OutputPasser } from "./output-passer.ts";
+import type { Place } from "./place.ts";
 import { runForJson } from "./run-for-json.ts";
 import { findEntry, isLive, listAll } from "./sessions.ts";
 
@@ -15,6 +17,7 @@ export interface Wanted {
   command: string;
   session: string | undefined;
   cwd: string | undefined;
+  place: Place;
   timeoutS: number;
   passesStdin: boolean;
   isJson: boolean;
@@ -26,7 +29,8 @@ export async function runInSession(
   wanted: Wanted,
   interrupts: Interrupts,
 ): Promise<number> {
-  const found = wanted.session === undefined ? undefined : await findSession(client, wanted.session);
+  const found =
+    wanted.session === undefined ? undefined : await findSession(client, wanted.session, wanted.place);
   const sessionId = found ?? (await createSession(client, wanted));
   try {
     const isElsewhere = found !== undefined && wanted.cwd !== undefined;
@@ -34,7 +38,7 @@ export async function runInSession(
       session_id: sessionId,
       command: wanted.command,
       timeout_s: wanted.timeoutS,
-      ...(isElsewhere ? { working_dir: resolve(wanted.cwd!) } : {}),
+      ...(isElsewhere ? { working_dir: directoryOf(wanted) } : {}),
     };
     if (interrupts.last) return interruptedExitCode;
     if (wanted.isJson) return await runForJson(client, common, { interrupts, ...wanted });
@@ -87,26 +91,37 @@ async function follow(
 }
 
 function exitCodeOf(exit: ExitFrame): number {
+  if (exit.error) throw lostError(exit.error);
   if (exit.reason !== "timeout") return exit.exit_code;
   const seconds = (exit.duration_ms / 1000).toFixed(1);
   return reportError(new TrlError("COMMAND_TIMEOUT", `the command was stopped after ${seconds} s`));
 }
 
 /** What looks like an id must be one; any other word may become the name of a new session. */
-async function findSession(client: DaemonClient, word: string): Promise<string | undefined> {
-  const entries = (await listAll(client)).filter(isLive);
+async function findSession(
+  client: DaemonClient,
+  word: string,
+  { params }: Place,
+): Promise<string | undefined> {
+  const entries = (await listAll(client, params.runtime)).filter(isLive);
   if (/^s-[0-9a-f]+$/.test(word)) return findEntry(entries, word).session_id;
   const exact = entries.filter(({ name, session_id }) => name === word || session_id === word);
   return exact.length > 0 ? findEntry(exact, word).session_id : undefined;
 }
 
-/** A new session is like the caller's own shell: same directory, same environment. */
-async function createSession(client: DaemonClient, { session, cwd }: Wanted): Promise<string> {
+/** A directory elsewhere is as it was said. */
+const directoryOf = ({ cwd, place }: Wanted): string =>
+  place.isElsewhere && cwd !== undefined ? cwd : resolve(cwd ?? process.cwd());
+
+/** A new session here is like the caller's own shell: same directory, same environment. */
+async function createSession(client: DaemonClient, wanted: Wanted): Promise<string> {
+  const { session, cwd, place } = wanted;
+  const isLikeOurs = !place.isElsewhere;
   const created = await client.call("session.create", {
+    ...place.params,
     ...(session === undefined ? {} : { name: session }),
-    working_dir: resolve(cwd ?? process.cwd()),
-    env: callersEnvironment(),
-    inherit_env: "none",
+    ...(isLikeOurs || cwd !== undefined ? { working_dir: directoryOf(wanted) } : {}),
+    ...(isLikeOurs ? { env: callersEnvironment(), inherit_env: "none" as const } : {}),
   });
   return created.session_id;
 }

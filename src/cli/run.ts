@@ -4,6 +4,7 @@ import { socketArgs, socketPathFrom, tryConnect } from "./connection.ts";
 import { CliError, usageExitCode } from "./errors.ts";
 import { Interrupts } from "./interrupts.ts";
 import { secondsFrom } from "./numbers.ts";
+import { placeArgs, placeFrom } from "./place.ts";
 import { startPrivateDaemon } from "./private-daemon.ts";
 import { runInSession } from "./run-in-session.ts";
 import { quoteWords } from "./shell-words.ts";
@@ -20,6 +21,7 @@ const args = {
     valueHint: "DIR",
     description: "Directory to run in (the session's, else this one)",
   },
+  ...placeArgs,
   timeout: {
     type: "string",
     valueHint: "S",
@@ -41,6 +43,7 @@ export default defineCommand({
       command: commandFrom(rawArgs, given._),
       session: given.session,
       cwd: given.cwd,
+      place: placeFrom(given),
       timeoutS: secondsFrom("--timeout", given.timeout ?? "0"),
       // Only when asked for: who calls us in a loop or from an agent has other plans for its input.
       passesStdin: given.stdin === true,

@@ -36,7 +36,12 @@ export default defineCommand({
     try {
       const ending = [endingSignal()];
       if (process.env[lifelineVariable] === "stdin") ending.push(endOfStdin());
-      const daemon = await boot(readOptions(given as GivenFlags, process.env));
+      const runtime = allOf("runtime", rawArgs);
+      const flags = {
+        ...(given as GivenFlags),
+        ...(runtime.length > 0 ? { runtime: runtime.join(",") } : {}),
+      };
+      const daemon = await boot(readOptions(flags, process.env));
       await daemon.stop(await Promise.race([...ending, daemon.done]));
     } catch (error) {
       if (error instanceof OptionError)
@@ -45,6 +50,14 @@ export default defineCommand({
     }
   },
 });
+
+/** citty keeps the last of several. */
+function allOf(name: string, words: string[]): string[] {
+  return words.flatMap((word, at) => {
+    if (word.startsWith(`--${name}=`)) return [word.slice(name.length + 3)];
+    return word === `--${name}` ? (words[at + 1] ?? []) : [];
+  });
+}
 
 async function endOfStdin(): Promise<string> {
   for await (const _ of Bun.stdin.stream()) {

@@ -11,9 +11,13 @@ export type TerminalEntry = { kind: "pty" } & TerminalSummary;
 export type SessionEntry = { kind: "exec" } & Omit<SessionSummary, "kind">;
 export type Entry = SessionEntry | TerminalEntry;
 
-/** Oldest first; terminals that have ended lately are among them. */
-export async function listAll(client: DaemonClient): Promise<Entry[]> {
-  const [all, terminals] = await Promise.all([client.call("session.list", {}), client.call("pty.list", {})]);
+/** Oldest first, of all runtimes or of one; terminals that have ended lately are among them. */
+export async function listAll(client: DaemonClient, runtime?: string): Promise<Entry[]> {
+  const where = runtime === undefined ? {} : { runtime };
+  const [all, terminals] = await Promise.all([
+    client.call("session.list", where),
+    client.call("pty.list", where),
+  ]);
   const entries: Entry[] = [
     ...all.sessions.filter(({ kind }) => kind === "exec").map((it) => ({ ...it, kind: "exec" as const })),
     ...terminals.sessions.map((it) => ({ kind: "pty" as const, ...it })),

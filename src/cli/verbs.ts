@@ -29,13 +29,15 @@ export const verbs: Record<string, Verb> = {
       "trl run -- ls -l",
       "trl run --session build --cwd ~/project -- 'make clean && make'",
       "trl run --timeout 60 -- npm test",
+      "trl run --runtime gpu -- nvidia-smi",
       "trl run -i -- wc -l <file",
       "trl run --json -- make",
     ],
     footer:
       "One word after -- is a line for the shell; several are a program and its arguments.\n" +
       "^C interrupts the command, a second one stops it.\n" +
-      "Where no daemon is running, one is started for the moment. A timeout exits with 124.",
+      "Where no daemon is running, one is started for the moment. A timeout exits with 124.\n" +
+      "In another runtime the command has the directory and the environment of that place, unless --cwd says otherwise.",
   },
   new: {
     load: () => loaded(import("./new.ts")),
@@ -119,6 +121,21 @@ export const verbs: Record<string, Verb> = {
     usage: "trl kill [FLAGS] NAME...",
     examples: ["trl kill work", "trl kill server s-91f034ee"],
   },
+  runtimes: {
+    load: () => loaded(import("./runtimes.ts")),
+    usage: "trl runtimes [list | add NAME KIND:TARGET | remove NAME | check NAME] [FLAGS]",
+    examples: [
+      "trl runtimes",
+      "trl runtimes add gpu ssh:user@host --labels gpu,big",
+      "trl runtimes add box docker:mycontainer",
+      "trl runtimes add other command -- ssh -p 2222 host trl dial-stdio",
+      "trl runtimes check gpu",
+      "trl run --runtime gpu -- nvidia-smi",
+    ],
+    footer:
+      "KIND is socket (a path), http (an address), ssh (a host), docker (a container),\n" +
+      "kubernetes (a pod, or NAMESPACE/POD), or command (whose input and output speak the protocol).",
+  },
   ping: { load: () => loaded(import("./ping.ts")), usage: "trl ping [FLAGS]", examples: [] },
   stats: {
     load: () => loaded(import("./stats.ts")),
@@ -176,6 +193,15 @@ export const verbs: Record<string, Verb> = {
     footer:
       "It is $TRL_AUTH_TOKEN, else what is in the file beside the socket, which the daemon makes.\n" +
       "Nothing is made or changed here. The socket itself asks for no token: it is its owner's alone.",
+  },
+  "dial-stdio": {
+    load: () => loaded(import("./dial-stdio.ts")),
+    usage: "trl dial-stdio [FLAGS] [-- SERVE-FLAGS...]",
+    examples: ["ssh HOST trl dial-stdio", "trl dial-stdio --socket-path /tmp/my.sock -- --max-sessions 8"],
+    footer:
+      "Where no daemon is running, one is started with the flags behind --, and stays.\n" +
+      "The end of the input is passed on to the daemon, which still answers what was asked; with --hang-up\n" +
+      "it ends everything here at once. The daemon and what it does go on in any case.",
   },
 };
 

@@ -1,9 +1,11 @@
 // `connect` for Node.js and Bun: every way in.
+import { announcementsDirs } from "../util/runtime-dir.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
 import type { OpenCarrier } from "./carriers/carrier.ts";
 import { childCarrier } from "./carriers/child.ts";
 import { unixCarrier } from "./carriers/unix.ts";
 import { type WebSocketConstructor, webCarrier } from "./carriers/websocket.ts";
+import { type Discovered, discoverIn } from "./discover.ts";
 import { type ConnectOptions, plainTarget, type Target } from "./target.ts";
 import { Trl } from "./trl.ts";
 
@@ -19,6 +21,11 @@ export function carrierTo(target: Target = defaultSocket(), options: ConnectOpti
   if (plain.kind === "own") return plain.open;
   if (plain.kind === "unix") return unixCarrier(plain.path);
   return plain.kind === "child" ? childCarrier(plain) : webCarrier(plain, webSocket);
+}
+
+/** The daemons of this user on this machine that can be reached, the oldest first. */
+export function discover(directories = announcementsDirs(process.env)): Promise<Discovered[]> {
+  return discoverIn(directories);
 }
 
 function defaultSocket(): string {

@@ -1,6 +1,6 @@
 // What a caller of the client can meet, each with a code of the protocol's closed list.
 import { type ErrorCode, TrlError } from "../protocol/errors.ts";
-import type { RunResult } from "../protocol/exec.ts";
+import type { LostError, RunResult } from "../protocol/exec.ts";
 import { fromBase64 } from "../util/base64.ts";
 import { type Camelized, camelized } from "./naming.ts";
 
@@ -37,6 +37,10 @@ export class CommandError extends TrlError {
     this.result = { ...result, stdout: text(result.stdout), stderr: text(result.stderr) };
   }
 }
+
+/** What ran in a runtime that is out of reach for good; how it ended, or whether, nobody knows. */
+export const lostError = ({ code, message, data }: LostError): TrlError =>
+  new TrlError(code as ErrorCode, message, data);
 
 /** Whether it is an error of trl, and of one of these codes where any are given. */
 export function isTrlError<C extends ErrorCode>(

@@ -1,9 +1,9 @@
 // The result of a command whose reply was lost with the connection: it went on, and its output is kept for a while.
 import { TrlError } from "../protocol/errors.ts";
-import { type ExitFrame, omissionMarker, type RunResult } from "../protocol/exec.ts";
+import { omissionMarker, type RunResult } from "../protocol/exec.ts";
 import { toBase64 } from "../util/base64.ts";
 import type { StreamName } from "./chunk-queue.ts";
-import { CommandStream } from "./command-stream.ts";
+import { CommandStream, type KnownExit } from "./command-stream.ts";
 import type { Host } from "./host.ts";
 import { wireSpelt } from "./naming.ts";
 
@@ -35,7 +35,7 @@ export async function recoverRun(host: Host, lost: LostRun): Promise<RunResult> 
   const result: RunResult = {
     stdout: rendered(kept.stdout, lost.inBytes),
     stderr: rendered(kept.stderr, lost.inBytes),
-    ...wireSpelt<Omit<ExitFrame, "stream_id" | "type">>(exit),
+    ...wireSpelt<KnownExit>(exit),
     truncated: isTruncated,
     command_id: lost.commandId,
     working_dir,

@@ -1,8 +1,9 @@
 // What a terminal shows, for all who watch it through this client: one subscription, taken up again by offset when the
 // connection was lost. What is not taken yet is not sent on: a slow emulator is not drowned.
+import type { LostError } from "../protocol/exec.ts";
 import type { Result } from "../protocol/methods.ts";
 import { fromBase64 } from "../util/base64.ts";
-import { ConnectionError, isTrlError } from "./errors.ts";
+import { ConnectionError, isTrlError, lostError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import type { Frame, Link } from "./link.ts";
 import type { Follower } from "./reconnect.ts";
@@ -20,6 +21,12 @@ export interface OutputInfo {
 export interface TerminalExit {
   exitCode: number;
   signal: string | null;
+}
+
+interface Ended {
+  exit_code: number;
+  signal: string | null;
+  error?: LostError;
 }
 
 export interface TerminalWatcher {
@@ -146,7 +153,8 @@ export class TerminalFeed implements Follower {
       const { cols, rows } = frame as unknown as { cols: number; rows: number };
       this.tellSize({ cols, rows });
     } else if (frame.type === "exit") {
-      const { exit_code, signal } = frame as unknown as { exit_code: number; signal: string | null };
+      const { exit_code, signal, error } = frame as unknown as Ended;
+      if (error) this.fail(lostError(error));
       this.#leave();
       this.onIdle();
       for (const watcher of this.#clear()) told(() => watcher.exit?.({ exitCode: exit_code, signal }));

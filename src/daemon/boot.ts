@@ -4,23 +4,29 @@ import { shutdownGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { descriptorLimit } from "../core/resources.ts";
 import { SessionRegistry } from "../core/session/registry.ts";
-import { newCounters } from "../server/counters.ts";
+import { Runtimes } from "../runtime/runtimes.ts";
+import { newCounters, type ServerCounters } from "../server/counters.ts";
 import { Dispatcher } from "../server/dispatch.ts";
 import type { Door } from "../server/door.ts";
 import { FrontendAdapter } from "../server/frontend/adapter.ts";
 import { createHandlers } from "../server/handlers/handlers.ts";
+import { capabilitiesOf } from "../server/handlers/system.ts";
 import { isLoopback } from "../server/http/gate.ts";
 import { serveHttp } from "../server/http/serve.ts";
+import { Router } from "../server/router.ts";
 import { serveStdio } from "../server/stdio.ts";
 import { serveUnix } from "../server/unix.ts";
 import { beside } from "../util/socket-path.ts";
 import { tokenVariable } from "../util/token-file.ts";
 import { version } from "../util/version.ts";
 import { daemonTag, endAbandoned } from "./abandoned.ts";
+import { announceSelf } from "./announcing.ts";
+import { untilIdle } from "./idle-exit.ts";
 import { acquireLock, holderOf, type InstanceLock } from "./instance-lock.ts";
 import { createLog } from "./log.ts";
 import { OptionError } from "./option-error.ts";
 import type { DaemonOptions } from "./options.ts";
+import { ownExecutables } from "./own-executables.ts";
 import { makeRunDir } from "./run-dir.ts";
 import { surviveBugs } from "./signals.ts";
 import { inspectSocketFile, isPathTooLong, makeSocketDir, removeStale } from "./socket-file.ts";
@@ -41,29 +47,36 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
   const { socketPath } = options;
   if (options.socketDir) makeSocketDir(options.socketDir);
   const lock = options.hasSocket ? await claimSocket(socketPath, log) : undefined;
-  const runDir = makeRunDir(options.env);
+  const runDir = makeRunDir(options.runDir, options.env);
   const release = () => {
     rmSync(runDir, { recursive: true, force: true });
     lock?.release();
   };
   try {
     const registry = new SessionRegistry(coreOptions(options, runDir), log);
-    const { doors, done } = openDoors(options, registry, log);
+    const runtimes = knownRuntimes(options, registry, runDir);
+    const counters = newCounters();
+    const { doors, httpUrl, done } = openDoors(options, registry, runtimes, counters, log);
+    const { labels } = options;
+    const capabilities = capabilitiesOf({ registry, transports: transportsOf(options), labels });
+    const withdraw = announceSelf(options, { http_url: httpUrl, labels, capabilities }, log);
+    const isBusy = () => counters.connections > 0 || registry.liveCount > 0;
     surviveBugs(log);
     const where = options.hasSocket ? { socket: socketPath } : {};
     log.info("ready", { ...where, pid: process.pid, version });
     const stop = async (why: string) => {
       log.info("stopping", { why });
+      withdraw();
       try {
         for (const door of doors) door.stopAccepting();
-        await registry.close(shutdownGraceMs);
+        await Promise.all([registry.close(shutdownGraceMs), runtimes.close()]);
         await Promise.all(doors.map((door) => door.farewell()));
       } finally {
         release();
       }
       log.info("stopped");
     };
-    return { done, stop };
+    return { done: Promise.race([done, untilIdle(options.idleExitS, isBusy)]), stop };
   } catch (error) {
     release();
     throw error;
@@ -74,26 +87,41 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
 function openDoors(
   options: DaemonOptions,
   registry: SessionRegistry,
+  runtimes: Runtimes,
+  counters: ServerCounters,
   log: Log,
-): { doors: Door[]; done: Promise<string> } {
+): { doors: Door[]; httpUrl: string | null; done: Promise<string> } {
   const { socketPath, maxLineBytes, stallTimeoutS } = options;
-  const counters = newCounters();
   const transports = transportsOf(options);
-  const handlers = createHandlers({ registry, counters, version, maxLineBytes, stallTimeoutS, transports });
+  const { labels } = options;
+  const handlers = createHandlers({
+    registry,
+    counters,
+    version,
+    maxLineBytes,
+    stallTimeoutS,
+    transports,
+    runtimes,
+    labels,
+    startedAt: new Date(),
+  });
+  const router = new Router({ runtimes, registry, handlers, labels });
   const given = options.env[tokenVariable];
   const isToken = tokenCheck(
     options.hasSocket || options.http ? obtainToken(socketPath, given) : (given ?? freshToken()),
   );
-  const frontend = new FrontendAdapter({ handlers, terminals: registry.terminals, isToken });
-  const dispatcher = new Dispatcher(handlers, frontend, counters, options.connectionLimits, log);
+  const frontend = new FrontendAdapter({ router, terminals: registry.terminals, isToken });
+  const dispatcher = new Dispatcher(router, frontend, counters, options.connectionLimits, log);
   const doors: Door[] = [];
   let done = new Promise<string>(() => {});
+  let httpUrl: string | null = null;
   if (options.http) {
     const tls = options.http.tls && readTls(options.http.tls);
     const http = orOptionError(`--http${tls ? ", --tls-cert, --tls-key" : ""}`, () =>
       serveHttp({ ...options.http!, tls, isToken, registry, dispatcher, counters, maxLineBytes }),
     );
     doors.push(http);
+    httpUrl = http.url;
     log.info("listening", { http: http.url });
     if (!tls && !isLoopback(options.http.hostname))
       log.warn("HTTP without TLS on an address that others can reach: the token travels in clear text");
@@ -108,7 +136,17 @@ function openDoors(
     doors.push(stdio);
     done = stdio.ended;
   }
-  return { doors, done };
+  return { doors, httpUrl, done };
+}
+
+/** What they start for their links has our environment, less what is our own business. */
+function knownRuntimes(options: DaemonOptions, { custody }: SessionRegistry, runDir: string): Runtimes {
+  const entries = Object.entries(options.env).filter(([name]) => !name.startsWith("TRL_"));
+  const env = { ...Object.fromEntries(entries), ...custody.exemption };
+  const runtimes = new Runtimes({ env, runDir, executables: ownExecutables(options.executablesDir) });
+  for (const { name, spec, origin } of options.runtimes)
+    orOptionError(`${origin} ${name}`, () => runtimes.add(name, spec));
+  return runtimes;
 }
 
 function transportsOf({ hasSocket, http, isStdin }: DaemonOptions): string[] {

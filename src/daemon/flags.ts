@@ -34,6 +34,39 @@ export const flags = {
   "tls-cert": { kind: "string", hint: "FILE", help: "Certificate for HTTPS (PEM)" },
   "tls-key": { kind: "string", hint: "FILE", help: "Its key (PEM)" },
   "insecure-http": { kind: "boolean", help: "Listen without TLS on an address that others can reach" },
+  announce: {
+    kind: "string",
+    hint: "WHEN",
+    choices: ["auto", "on", "off"],
+    default: "auto",
+    help: "Be found by others of this user: on, off, or auto, which is unless it is private to its caller",
+  },
+  "runtime-dir": {
+    kind: "string",
+    hint: "DIR",
+    help: "Where daemons are found ($XDG_RUNTIME_DIR/trl, else /tmp/trl-UID)",
+  },
+  config: {
+    kind: "string",
+    hint: "FILE",
+    help: "Runtimes and labels (~/.config/trl/config.toml, where it is there)",
+  },
+  runtime: {
+    kind: "string",
+    hint: "NAME=KIND:TARGET",
+    help: "Another place for sessions, such as gpu=ssh:user@host; may be given more than once",
+  },
+  labels: { kind: "string", hint: "LABELS", help: "What this daemon has, such as gpu,isolated" },
+  "run-dir": {
+    kind: "string",
+    hint: "DIR",
+    help: "Where its private directory is made ($XDG_RUNTIME_DIR, else /dev/shm, else /tmp)",
+  },
+  "executables-dir": {
+    kind: "string",
+    hint: "DIR",
+    help: "Builds of trl (trl-linux-arm64, ...) for runtimes on other machines (beside this program)",
+  },
   shell: { kind: "string", hint: "SHELL", help: "Default shell of sessions (bash, else /bin/sh)" },
   "default-timeout-s": { kind: "seconds", default: 60, help: "Default time limit of a command; 0 = none" },
   "max-output-bytes": { kind: "count", default: 4194304, help: "Output kept per stream of a command" },
@@ -85,6 +118,11 @@ export const flags = {
     help: "Names that are inherited all the same, such as LC_*,TZ",
   },
   "env-exclude": { kind: "string", hint: "PATTERNS", help: "Names that are never inherited, such as AWS_*" },
+  "idle-exit-s": {
+    kind: "seconds",
+    default: 0,
+    help: "End when there was neither a client nor a session for so long; 0 = never",
+  },
   "fd-warning-threshold": {
     kind: "count",
     default: 0,

@@ -1,12 +1,16 @@
 // From flags and environment to typed options. A flag wins over TRL_<NAME>, which wins over --env-file.
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { EnvPolicy } from "../core/isolation/env-policy.ts";
 import type { ConnectionLimits } from "../server/quota.ts";
+import { announcementsDirs } from "../util/runtime-dir.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
+import type { KnownRuntime } from "./config.ts";
 import { environmentName, type FlagName, type FlagTable, flags } from "./flags.ts";
 import { type HttpDoorOptions, readHttpOptions } from "./http-options.ts";
 import { OptionError } from "./option-error.ts";
+import { readRuntimeOptions } from "./runtime-options.ts";
 
 export interface DaemonOptions {
   socketPath: string;
@@ -15,6 +19,14 @@ export interface DaemonOptions {
   hasSocket: boolean;
   isStdin: boolean;
   http: HttpDoorOptions | undefined;
+  /** Where it announces itself; undefined where it does not. */
+  announcementsDir: string | undefined;
+  /** Where its private directory is made; undefined = in memory, where there is such a place. */
+  runDir: string | undefined;
+  executablesDir: string | undefined;
+  runtimes: KnownRuntime[];
+  /** What this daemon has, for those who choose a runtime by that. */
+  labels: string[];
   shell: string | undefined;
   defaultTimeoutS: number;
   maxOutputBytes: number;
@@ -27,6 +39,7 @@ export interface DaemonOptions {
   sessionMaxProcesses: number;
   connectionLimits: ConnectionLimits;
   envPolicy: EnvPolicy;
+  idleExitS: number;
   fdWarningThreshold: number;
   memoryPressureMb: number;
   ptyDriver: "auto" | "native" | "bun-pty";
@@ -56,12 +69,24 @@ export function readOptions(
   };
   // A flag wins over a variable, also where it is the other one of the two.
   if (given["socket-dir"] !== undefined && given["socket-path"] === undefined) socket.socketPath = undefined;
+  const hasSocket = !isOn("stdin") || given["socket-path"] !== undefined || given["socket-dir"] !== undefined;
   return {
     socketPath: resolveSocketPath(socket),
     socketDir: socket.socketPath === undefined ? socket.socketDir : undefined,
-    hasSocket: !isOn("stdin") || given["socket-path"] !== undefined || given["socket-dir"] !== undefined,
+    hasSocket,
     isStdin: isOn("stdin"),
     http: readHttpOptions(text, isOn("insecure-http")),
+    announcementsDir: placeToAnnounce(
+      text("announce"),
+      { hasSocket, isStdin: isOn("stdin") },
+      {
+        ...env,
+        TRL_RUNTIME_DIR: absolute(text("runtime-dir")),
+      },
+    ),
+    runDir: absolute(text("run-dir")),
+    executablesDir: text("executables-dir"),
+    ...readRuntimeOptions(text, env),
     shell: text("shell"),
     defaultTimeoutS: number("default-timeout-s"),
     maxOutputBytes: number("max-output-bytes"),
@@ -83,6 +108,7 @@ export function readOptions(
       include: patternsIn(text("env-include")),
       exclude: patternsIn(text("env-exclude")),
     },
+    idleExitS: number("idle-exit-s"),
     fdWarningThreshold: number("fd-warning-threshold"),
     memoryPressureMb: number("memory-pressure-mb"),
     ptyDriver: text("pty-driver") as DaemonOptions["ptyDriver"],
@@ -105,6 +131,19 @@ function atLeastOne(name: FlagName, number: (name: FlagName) => number): number 
   if (value < 1) throw new OptionError(`--${name} needs a whole number >= 1, not "${value}"`);
   return value;
 }
+
+/** Who was started by somebody for their own use, and ends with them, is not for others. */
+function placeToAnnounce(
+  when: string | undefined,
+  { hasSocket, isStdin }: { hasSocket: boolean; isStdin: boolean },
+  env: Record<string, string | undefined>,
+): string | undefined {
+  if (when === "on" && !hasSocket) throw new OptionError("--announce on needs a socket to lead to");
+  const isPrivate = isStdin || env[environmentName("lifeline")] !== undefined;
+  return when === "on" || (when === "auto" && !isPrivate) ? announcementsDirs(env)[0] : undefined;
+}
+
+const absolute = (path: string | undefined) => (path === undefined ? undefined : resolve(path));
 
 function textOf(name: FlagName, given: GivenFlags, env: Record<string, string>): string | undefined {
   const flag = (flags as FlagTable)[name];

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { sweepCgroups } from "../core/isolation/abandoned-cgroups.ts";
 import { makeOwnDir, removeAbandonedDirs } from "../util/abandoned-dirs.ts";
 
-export function makeRunDir(env: Record<string, string>): string {
-  const candidates = [env["XDG_RUNTIME_DIR"], "/dev/shm", tmpdir()];
+export function makeRunDir(asked: string | undefined, env: Record<string, string>): string {
+  const candidates = asked === undefined ? [env["XDG_RUNTIME_DIR"], "/dev/shm", tmpdir()] : [asked];
   for (const base of candidates) {
     if (!base?.startsWith("/")) continue;
     try {

@@ -4,6 +4,7 @@ export type { ChildTarget } from "../client/carriers/child.ts";
 export type { WebTarget } from "../client/carriers/websocket.ts";
 export type { Chunk } from "../client/chunk-queue.ts";
 export type { CommandExit, CommandStream } from "../client/command-stream.ts";
+export type { Discovered } from "../client/discover.ts";
 export type { Camelized } from "../client/naming.ts";
 export type { ConnectionState } from "../client/reconnect.ts";
 export type {

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { Bytes, EnvOverrides, OsPath, OsText, Seconds, SessionId, Timestamp, WindowBytes } from "./fields.ts";
 import { Receipt } from "./isolation.ts";
+import { ListParams as EverywhereParams, RuntimeField, UnavailableRuntimes } from "./runtime.ts";
 
 export const encodings = ["utf8", "base64"] as const;
 export type Encoding = (typeof encodings)[number];
@@ -21,6 +22,14 @@ export type ExitReason = (typeof exitReasons)[number];
 /** Time ran out, by whatever clock. */
 export const isTimeout = (reason: ExitReason): boolean =>
   reason === "timeout" || reason === "wall_clock_limit";
+
+/** Of an exit frame: nobody knows how it ended, as the runtime it ran in is gone. */
+export const lostReason = "lost";
+export const lostExitCode = 255;
+
+/** As the error of a reply. */
+export const LostError = v.object({ code: v.string(), message: v.string(), data: v.optional(v.unknown()) });
+export type LostError = v.InferOutput<typeof LostError>;
 
 /** A request may ask for more than the daemon's default, but not for the machine's memory. */
 const outputCeilingBytes = 64 * 1024 * 1024;
@@ -64,11 +73,18 @@ export type RunResult = v.InferOutput<typeof RunResult>;
 /** Stands for what was left out of the middle. */
 export const omissionMarker = (bytes: number): string => `\n[trl: ${bytes} bytes left out]\n`;
 
+/** By which a client is known that comes back after its connection broke. */
+const ResumeKey = v.pipe(
+  v.string(),
+  v.regex(/^[\w-]{1,64}$/, "1 to 64 letters, digits, dashes or underscores"),
+);
+
 export const StreamParams = v.object({
   ...RunParams.entries,
   open_stdin: v.optional(v.boolean()),
   stall_timeout_s: v.optional(Seconds),
   window_bytes: v.optional(WindowBytes),
+  resume_key: v.optional(ResumeKey),
 });
 export type StreamParams = v.InferOutput<typeof StreamParams>;
 
@@ -97,6 +113,7 @@ export const AttachParams = v.object({
   encoding: v.optional(v.picklist(encodings)),
   stall_timeout_s: v.optional(Seconds),
   window_bytes: v.optional(WindowBytes),
+  resume_key: v.optional(ResumeKey),
 });
 export const streamStates = ["running", "ended"] as const;
 export const AttachResult = v.object({
@@ -118,10 +135,20 @@ export const AckParams = v.object({
 });
 export const AckResult = v.object({ stream_id: StreamId });
 
+/** For a result that somebody else asked for, or whose reply was lost. */
+export const WaitParams = v.object({
+  stream_id: StreamId,
+  check: v.optional(v.boolean()),
+  encoding: v.optional(v.picklist(encodings)),
+});
+
 export const DetachParams = v.object({ stream_id: StreamId });
 export const DetachResult = v.object({ stream_id: StreamId, detached: v.boolean() });
 
-export const ListParams = v.object({ state: v.optional(v.picklist(streamStates)) });
+export const ListParams = v.object({
+  state: v.optional(v.picklist(streamStates)),
+  ...EverywhereParams.entries,
+});
 
 export const StreamSummary = v.object({
   stream_id: StreamId,
@@ -138,11 +165,17 @@ export const StreamSummary = v.object({
   exit_code: v.nullable(v.number()),
   signal: v.nullable(v.string()),
   reason: v.nullable(v.picklist(exitReasons)),
+  runtime: RuntimeField,
 });
 export type StreamSummary = v.InferOutput<typeof StreamSummary>;
-export const StreamList = v.object({ streams: v.array(StreamSummary) });
+export const StreamList = v.object({ streams: v.array(StreamSummary), unavailable: UnavailableRuntimes });
 
-const OutputFrame = v.object({ stream_id: StreamId, data: v.string(), offset: v.number() });
+const OutputFrame = v.object({
+  stream_id: StreamId,
+  data: v.string(),
+  offset: v.number(),
+  end: v.optional(v.pipe(v.number(), v.description("the offset behind it; where there is a window"))),
+});
 const GapFrame = v.object({ stream_id: StreamId, stream: v.string(), from: v.number(), to: v.number() });
 const LaggedFrame = v.object({ stream_id: StreamId, stdout_offset: v.number(), stderr_offset: v.number() });
 export const ExitFrame = v.object({
@@ -150,13 +183,15 @@ export const ExitFrame = v.object({
   type: v.literal("exit"),
   exit_code: v.number(),
   signal: v.nullable(v.string()),
-  reason: v.picklist(exitReasons),
+  reason: v.picklist([...exitReasons, lostReason]),
   duration_ms: v.number(),
   timed_out: v.boolean(),
   stdout_bytes: v.number(),
   stderr_bytes: v.number(),
   leftovers: RunResult.entries.leftovers,
-  receipt: Receipt,
+  /** Not where it is lost. */
+  receipt: v.optional(Receipt),
+  error: v.optional(LostError),
 });
 export type ExitFrame = v.InferOutput<typeof ExitFrame>;
 

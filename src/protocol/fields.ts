@@ -54,7 +54,7 @@ export const Seconds = v.pipe(
 export const Bytes = v.pipe(v.number(), v.integer("a whole number of bytes"), v.minValue(0, "a number >= 0"));
 
 /** How many bytes may be under way to a client before it says that it has taken some. */
-const windowBytesMin = 4096;
+export const windowBytesMin = 4096;
 export const WindowBytes = v.pipe(Bytes, v.minValue(windowBytesMin, `at least ${windowBytesMin} bytes`));
 
 export const Timestamp = v.pipe(v.string(), v.description("RFC 3339, UTC"));

@@ -16,6 +16,7 @@ export const frontendMessages = {
     env: v.optional(EnvOverrides),
     cols: v.optional(Side),
     rows: v.optional(Side),
+    runtime: v.optional(v.string()),
   }),
   WriteInput: v.object({ ...Terminal, data: v.string(), encoding: v.optional(v.picklist(encodings)) }),
   Resize: v.object({ ...Terminal, cols: Side, rows: Side }),

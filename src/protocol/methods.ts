@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import * as exec from "./exec.ts";
 import * as pty from "./pty.ts";
+import * as runtime from "./runtime.ts";
 import * as session from "./session.ts";
 import * as system from "./system.ts";
 
@@ -35,7 +36,7 @@ export const methods = {
   },
   "session.list": {
     summary: "Lists the sessions.",
-    params: NoParams,
+    params: runtime.ListParams,
     result: session.ListResult,
     isRepeatable: true,
   },
@@ -81,6 +82,12 @@ export const methods = {
     summary: "Says how far this client has taken a stream's output; only where it asked for a window.",
     params: exec.AckParams,
     result: exec.AckResult,
+    isRepeatable: true,
+  },
+  "exec.wait": {
+    summary: "Waits for the end of a command and gives the result that exec.run would have given.",
+    params: exec.WaitParams,
+    result: exec.RunResult,
     isRepeatable: true,
   },
   "exec.detach": {
@@ -148,6 +155,28 @@ export const methods = {
     summary: "Waits until a terminal shows a text, falls silent or ends.",
     params: pty.WaitParams,
     result: pty.WaitResult,
+    isRepeatable: true,
+  },
+  "runtime.list": {
+    summary: "Lists the places where sessions can live, and how each of them is.",
+    params: NoParams,
+    result: runtime.RuntimeListResult,
+    isRepeatable: true,
+  },
+  "runtime.add": {
+    summary: "Makes a runtime known; it is reached when it is first used.",
+    params: runtime.AddParams,
+    result: runtime.RuntimeInfo,
+  },
+  "runtime.remove": {
+    summary: "Forgets a runtime and closes the links to it.",
+    params: runtime.RemoveParams,
+    result: runtime.RemoveResult,
+  },
+  "runtime.check": {
+    summary: "Reaches a runtime now and says what is there.",
+    params: runtime.NameParams,
+    result: runtime.CheckResult,
     isRepeatable: true,
   },
 } satisfies Record<string, MethodSpec>;

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { encodings, exitReasons } from "./exec.ts";
+import { encodings, exitReasons, LostError, lostReason } from "./exec.ts";
 import {
   Bytes,
   EnvOverrides,
@@ -12,6 +12,7 @@ import {
   WindowBytes,
 } from "./fields.ts";
 import { Isolation, Receipt } from "./isolation.ts";
+import { ListParams as EverywhereParams, Labels, RuntimeField, UnavailableRuntimes } from "./runtime.ts";
 import { inheritEnvModes } from "./session.ts";
 
 export const driverNames = ["native", "bun-pty"] as const;
@@ -57,6 +58,7 @@ export const CreateParams = v.object({
   max_age_s: v.optional(Seconds),
   isolation: v.optional(Isolation),
   runtime: v.optional(v.string()),
+  needs: v.optional(Labels),
 });
 export type CreateParams = v.InferOutput<typeof CreateParams>;
 
@@ -83,12 +85,19 @@ export const TerminalSummary = v.object({
   ended_at: v.nullable(Timestamp),
   reason: v.nullable(v.picklist(exitReasons)),
   receipt: v.nullable(Receipt),
+  runtime: RuntimeField,
 });
 export type TerminalSummary = v.InferOutput<typeof TerminalSummary>;
 
 export const TerminalParams = v.object({ session_id: SessionId });
-export const ListParams = v.object({ state: v.optional(v.picklist(terminalStates)) });
-export const ListResult = v.object({ sessions: v.array(TerminalSummary) });
+export const ListParams = v.object({
+  state: v.optional(v.picklist(terminalStates)),
+  ...EverywhereParams.entries,
+});
+export const ListResult = v.object({
+  sessions: v.array(TerminalSummary),
+  unavailable: UnavailableRuntimes,
+});
 
 export const WriteParams = v.object({
   session_id: SessionId,
@@ -199,7 +208,8 @@ export const terminalEvents = {
     type: v.literal("exit"),
     exit_code: v.number(),
     signal: v.nullable(v.string()),
-    reason: v.picklist(exitReasons),
+    reason: v.picklist([...exitReasons, lostReason]),
     offset: v.number(),
+    error: v.optional(LostError),
   }),
 };

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { exitReasons } from "./exec.ts";
 import { EnvOverrides, NamePatterns, OsPath, OsText, Seconds, SessionId, Timestamp } from "./fields.ts";
 import { Isolation, IsolationInfo, Receipt } from "./isolation.ts";
+import { Labels, RuntimeField, UnavailableRuntimes } from "./runtime.ts";
 
 export const sessionStates = ["creating", "idle", "running", "terminated"] as const;
 export type SessionState = (typeof sessionStates)[number];
@@ -24,6 +25,7 @@ export const CreateParams = v.object({
   max_age_s: v.optional(Seconds),
   isolation: v.optional(Isolation),
   runtime: v.optional(v.string()),
+  needs: v.optional(Labels),
 });
 export type CreateParams = v.InferOutput<typeof CreateParams>;
 
@@ -44,6 +46,7 @@ export const CreateResult = v.object({
   timeout_s: v.number(),
   stateful: v.boolean(),
   init: v.optional(InitOutcome),
+  runtime: RuntimeField,
 });
 export type CreateResult = v.InferOutput<typeof CreateResult>;
 
@@ -63,6 +66,7 @@ export const SessionSummary = v.object({
   /** When it will be ended if nothing happens; `null` where it will not. */
   expires_at: v.nullable(Timestamp),
   expires_by: v.nullable(v.picklist(["idle", "age"])),
+  runtime: RuntimeField,
 });
 export type SessionSummary = v.InferOutput<typeof SessionSummary>;
 
@@ -78,7 +82,10 @@ export const SessionInfo = v.object({
 });
 export type SessionInfo = v.InferOutput<typeof SessionInfo>;
 
-export const ListResult = v.object({ sessions: v.array(SessionSummary) });
+export const ListResult = v.object({
+  sessions: v.array(SessionSummary),
+  unavailable: UnavailableRuntimes,
+});
 export const InfoParams = v.object({ session_id: SessionId });
 export const DestroyParams = v.object({ session_id: SessionId, force: v.optional(v.boolean()) });
 export const DestroyResult = v.object({ session_id: SessionId, state: v.literal("terminated") });

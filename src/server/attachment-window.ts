@@ -5,6 +5,10 @@ import { type Offsets, streamNames } from "../core/exec/command-output.ts";
 export class AttachmentWindow {
   /** When the client last took anything, by performance.now(). */
   lastProgress = performance.now();
+  /** Everything before has been taken. */
+  get taken(): Readonly<Offsets> {
+    return this.#taken;
+  }
   readonly #taken: Offsets;
 
   constructor(

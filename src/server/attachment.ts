@@ -1,10 +1,16 @@
 // One client that follows one command: reads from the command's output as fast as the client takes it, and no
 // faster. A client that takes nothing for a while is let go, so that it does not hold the command for ever.
 import type { Command } from "../core/exec/command.ts";
-import type { Offsets, OutputReader, StreamName } from "../core/exec/command-output.ts";
+import {
+  type Offsets,
+  type OutputReader,
+  type StreamName,
+  streamNames,
+} from "../core/exec/command-output.ts";
 import { type Encoding, type ExitFrame, isTimeout } from "../protocol/exec.ts";
 import { encodeFrame } from "../protocol/frame.ts";
 import { AttachmentWindow } from "./attachment-window.ts";
+import { hold, release } from "./held-places.ts";
 import type { LaneSubscriber, OutputLane } from "./lane.ts";
 import { frameBytesMax } from "./limits.ts";
 import { gapFrame, outputFrame } from "./stream-frames.ts";
@@ -17,6 +23,8 @@ export interface AttachmentSpec {
   stallTimeoutS: number;
   /** Where the client says how much it has taken. */
   windowBytes: number | undefined;
+  /** Where it may come back after its connection broke: what it has not taken is kept for it. */
+  resumeKey: string | undefined;
   onEnd(): void;
 }
 
@@ -25,6 +33,8 @@ export class Attachment implements LaneSubscriber {
   readonly #reader: OutputReader;
   #stallTimer: Timer | undefined;
   readonly #window: AttachmentWindow | undefined;
+  /** Stands where the client has said that it has come, while the reader runs ahead. */
+  #place: OutputReader | undefined;
   readonly #turns: StreamName[] = ["stderr", "stdout"];
   #isBusy = false;
   #isStarted = false;
@@ -33,8 +43,18 @@ export class Attachment implements LaneSubscriber {
   /** From here on the command waits for this client; nothing is sent before `start`. */
   constructor(spec: AttachmentSpec) {
     this.#spec = spec;
-    if (spec.windowBytes !== undefined) this.#window = new AttachmentWindow(spec.windowBytes, spec.from);
-    this.#reader = spec.command.output.openReader(spec.from, () => this.#advance());
+    const { output } = spec.command;
+    if (spec.windowBytes !== undefined) {
+      // What is kept for somebody must leave room for what comes.
+      const roomBytes = Math.floor(Math.min(output.stdout.ringBytes, output.stderr.ringBytes) / 2);
+      const bytes = spec.resumeKey === undefined ? spec.windowBytes : Math.min(spec.windowBytes, roomBytes);
+      this.#window = new AttachmentWindow(bytes, spec.from);
+    }
+    this.#reader = output.openReader(spec.from, () => this.#advance());
+    if (spec.resumeKey !== undefined) {
+      this.#place = output.openReader({ ...spec.from }, () => {});
+      release(spec.command, spec.resumeKey);
+    }
     spec.lane.attach(this);
   }
 
@@ -50,12 +70,17 @@ export class Attachment implements LaneSubscriber {
   }
 
   closed(): void {
+    const { command, resumeKey, stallTimeoutS } = this.#spec;
+    if (this.#place && !this.#isOver) hold(command, resumeKey!, this.#place, stallTimeoutS);
+    this.#place = undefined;
     this.end();
   }
 
   /** The client has taken everything before these offsets. */
   acknowledge(taken: Partial<Offsets>): void {
     this.#window?.take(taken, this.#reader.offsets);
+    if (this.#window && this.#place)
+      for (const name of streamNames) this.#place.moveTo(name, this.#window.taken[name]);
     this.roomMade();
   }
 
@@ -96,7 +121,7 @@ export class Attachment implements LaneSubscriber {
     const { command, encoding, lane } = this.#spec;
     const bytesMax = Math.min(frameBytesMax, Math.max(this.#roomInWindow, pieceBytesMin));
     const piece = this.#reader.peek(stream, bytesMax, encoding === "utf8");
-    const made = piece && outputFrame(command.id, piece, encoding);
+    const made = piece && outputFrame(command.id, piece, encoding, this.#window !== undefined);
     if (!made) return false;
     this.#reader.moveTo(stream, piece.offset + made.bytes);
     if (piece.missingFrom !== undefined) lane.send(gapFrame(command.id, piece));
@@ -151,6 +176,7 @@ export class Attachment implements LaneSubscriber {
     this.#isOver = true;
     clearTimeout(this.#stallTimer);
     this.#reader.close();
+    this.#place?.close();
     this.#spec.lane.detach(this);
     this.#spec.onEnd();
   }

@@ -1,6 +1,7 @@
 // One client, whatever carries its bytes: lines in, replies and output out, in bounded memory. Replies overtake
 // output that waits.
 import { type Line, LineDecoder } from "../protocol/frame.ts";
+import { FarClient } from "../runtime/far-client.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import { FrameQueue } from "./frame-queue.ts";
@@ -48,6 +49,7 @@ export class Connection implements OutputLane {
       attachments: new Map(),
       subscriptions: new Map(),
       quota: new Quota(dispatcher.connectionLimits),
+      far: new FarClient(this),
       frontend: new FrontendState(),
       hangUp: () => this.#hangUp(),
     };
@@ -116,6 +118,7 @@ export class Connection implements OutputLane {
     this.#output.clear();
     this.#tellEmptied();
     for (const subscriber of this.#subscribers) subscriber.closed();
+    this.#memory.far.release();
   }
 
   /** Only when nothing waits: what is made later is made of more, and a reply has less to overtake. */
@@ -236,6 +239,7 @@ export class Connection implements OutputLane {
   #closeWhenDone(): void {
     if (!this.#inputEnded || !this.#isDecoded || this.isBusy || this.isClosed) return;
     this.isClosed = true;
+    this.#memory.far.release();
     this.wire.close();
   }
 }

@@ -1,4 +1,4 @@
-// From a line to a reply: parse, validate by the table, call the handler, wrap. The only place that maps errors.
+// From a line to a reply: parse, have it answered here or elsewhere, wrap. The only place that maps errors.
 
 import type { Log } from "../core/log.ts";
 import {
@@ -13,18 +13,17 @@ import {
 } from "../protocol/envelope.ts";
 import { TrlError } from "../protocol/errors.ts";
 import { encodeFrame, type Line } from "../protocol/frame.ts";
-import { isMethodName, type MethodName, methods } from "../protocol/methods.ts";
-import { validateParams } from "../protocol/validate.ts";
+import { isMethodName, methods } from "../protocol/methods.ts";
 import { nearest } from "../util/nearest.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { FrontendAdapter } from "./frontend/adapter.ts";
-import type { Handlers } from "./handlers/handlers.ts";
 import type { Client } from "./lane.ts";
 import type { ConnectionLimits } from "./quota.ts";
+import type { Router } from "./router.ts";
 
 export class Dispatcher {
   constructor(
-    readonly handlers: Handlers,
+    readonly router: Router,
     readonly frontend: FrontendAdapter,
     readonly counters: ServerCounters,
     readonly connectionLimits: ConnectionLimits,
@@ -70,8 +69,7 @@ export class Dispatcher {
 
   #call(method: string, params: unknown, client: Client): unknown {
     if (!isMethodName(method)) throw unsupportedMethod(method);
-    const handler = this.handlers[method] as (params: unknown, client: Client) => unknown;
-    return handler(validateParams<MethodName>(method, params), client);
+    return this.router.call(method, params, client);
   }
 
   #asTrlError(error: unknown): TrlError {

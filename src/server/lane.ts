@@ -1,3 +1,4 @@
+import type { FarClient } from "../runtime/far-client.ts";
 import type { Attachment } from "./attachment.ts";
 import type { FrontendState } from "./frontend/state.ts";
 import type { Quota } from "./quota.ts";
@@ -35,6 +36,8 @@ export interface ClientMemory {
   subscriptions: Map<string, TerminalSubscription>;
   /** What it may have at a time. */
   quota: Quota;
+  /** What it has in other runtimes. */
+  far: FarClient;
   /** Where it speaks the frontend dialect. */
   frontend: FrontendState;
   /** Nothing more is read; the connection is closed when the last reply has left. */

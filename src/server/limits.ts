@@ -1,5 +1,8 @@
 // Numbers of the transports: name, unit, why.
 
+/** A command waits no longer for a client whose connection broke, however patient that one said it is. */
+export const heldPlaceSecondsMax = 60;
+
 /** At shutdown, how long the last replies may take to leave. */
 export const farewellMs = 100;
 

@@ -23,6 +23,7 @@ export function outputFrame(
   streamId: string,
   piece: OutputPiece,
   encoding: Encoding,
+  tellsEnd = false,
 ): OutputFrame | undefined {
   const { stream, offset, isLast } = piece;
   const bytes =
@@ -34,7 +35,8 @@ export function outputFrame(
   else end = escapeInto(scratch, end, isExact ? bytes : Buffer.from(decoder.decode(bytes)));
   // Where characters stand for bytes that are none, the frame says how many bytes it stands for.
   const count = isExact ? "" : `,"bytes":${bytes.length}`;
-  end += scratch.write(`","offset":${offset}${count}}\n`, end, "latin1");
+  const behind = tellsEnd ? `,"end":${offset + bytes.length}` : "";
+  end += scratch.write(`","offset":${offset}${count}${behind}}\n`, end, "latin1");
   return { frame: scratch.subarray(0, end), bytes: bytes.length };
 }
 

@@ -10,7 +10,12 @@ import { until } from "../support/wait.ts";
 
 function trl(words: string[], options: { env?: Record<string, string>; cwd?: string } = {}) {
   const result = Bun.spawnSync([binary, ...words], {
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...options.env } as Record<string, string>,
+    env: {
+      PATH: process.env["PATH"],
+      TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"],
+      HOME: process.env["HOME"],
+      ...options.env,
+    } as Record<string, string>,
     cwd: options.cwd ?? "/tmp",
     timeout: 20_000,
   });

@@ -19,13 +19,19 @@ import { isAlive, until } from "../support/wait.ts";
 import { Wire } from "../support/wire.ts";
 
 const serve = (...flags: string[]) =>
-  Bun.spawnSync([binary, ...flags], { timeout: 10_000, env: { PATH: process.env["PATH"] } });
+  Bun.spawnSync([binary, ...flags], {
+    timeout: 10_000,
+    env: { PATH: process.env["PATH"], TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"] },
+  });
 
 describe("start", () => {
   test("with flags alone, as launchers do: socket at once, 0600, pid file, gone within a second of SIGTERM", async () => {
     using dir = tempDir();
     const socket = join(dir.path, "x.sock");
-    const child = Bun.spawn([binary, "--socket-path", socket], { stdio: ["ignore", "ignore", "ignore"] });
+    const child = Bun.spawn([binary, "--socket-path", socket], {
+      env: process.env,
+      stdio: ["ignore", "ignore", "ignore"],
+    });
     await until("the socket", () => existsSync(socket), 3000);
     expect(statSync(socket).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(dir.path, "x.pid"), "utf8").trim()).toBe(String(child.pid));
@@ -52,7 +58,10 @@ describe("start", () => {
       [["--socket", join(dir.path, "s.sock")], {}, join(dir.path, "s.sock")],
       [[], { TRL_SOCKET_PATH: join(dir.path, "e.sock") }, join(dir.path, "e.sock")],
     ] as const) {
-      const child = Bun.spawn([binary, "serve", ...flags], { env, stdio: ["ignore", "ignore", "ignore"] });
+      const child = Bun.spawn([binary, "serve", ...flags], {
+        env: { TRL_RUNTIME_DIR: dir.path, ...env },
+        stdio: ["ignore", "ignore", "ignore"],
+      });
       await until("the socket", () => existsSync(path), 3000);
       child.kill();
       await child.exited;
@@ -75,7 +84,10 @@ describe("a second daemon", () => {
     using dir = tempDir();
     const socket = join(dir.path, "x.sock");
     const children = Array.from({ length: 6 }, () =>
-      Bun.spawn([binary, "--socket-path", socket], { stdio: ["ignore", "ignore", "ignore"] }),
+      Bun.spawn([binary, "--socket-path", socket], {
+        env: process.env,
+        stdio: ["ignore", "ignore", "ignore"],
+      }),
     );
     await until(
       "the others to give up",
@@ -90,7 +102,10 @@ describe("a second daemon", () => {
   test("can follow at once after the first was told to stop", async () => {
     using dir = tempDir();
     const socket = join(dir.path, "x.sock");
-    const first = Bun.spawn([binary, "--socket-path", socket], { stdio: ["ignore", "ignore", "ignore"] });
+    const first = Bun.spawn([binary, "--socket-path", socket], {
+      env: process.env,
+      stdio: ["ignore", "ignore", "ignore"],
+    });
     await until("the socket", () => existsSync(socket));
     const wire = await Wire.connect(socket);
     const session = await newSession(wire);
@@ -101,7 +116,10 @@ describe("a second daemon", () => {
     });
     await until("the command", async () => (await wire.call("system.stats", {})).running_commands === 1);
     first.kill();
-    const second = Bun.spawn([binary, "--socket-path", socket], { stdio: ["ignore", "ignore", "ignore"] });
+    const second = Bun.spawn([binary, "--socket-path", socket], {
+      env: process.env,
+      stdio: ["ignore", "ignore", "ignore"],
+    });
     expect(await first.exited).toBe(0);
     await until("the second one", async () => {
       using again = await Wire.connect(socket).catch(() => undefined);
@@ -125,6 +143,7 @@ describe("what is in the way", () => {
     await first.exited;
     expect(existsSync(first.socketPath)).toBe(true);
     const second = Bun.spawn([binary, "--socket-path", first.socketPath], {
+      env: process.env,
       stdio: ["ignore", "ignore", "pipe"],
     });
     await until("the second one", async () => {
@@ -198,7 +217,11 @@ describe("files beside the socket", () => {
   test("of a daemon elsewhere with the same relative path are not confused", async () => {
     using dir = tempDir();
     const start = (cwd: string) =>
-      Bun.spawn([binary, "--socket-path", "x.sock"], { cwd, stdio: ["ignore", "ignore", "ignore"] });
+      Bun.spawn([binary, "--socket-path", "x.sock"], {
+        cwd,
+        env: process.env,
+        stdio: ["ignore", "ignore", "ignore"],
+      });
     for (const name of ["a", "b"]) mkdirSync(join(dir.path, name));
     const [a, b] = ["a", "b"].map((name) => join(dir.path, name)) as [string, string];
     const killed = start(b);
@@ -227,6 +250,7 @@ test("nohup is respected", async () => {
   using dir = tempDir();
   const socket = join(dir.path, "x.sock");
   const child = Bun.spawn(["sh", "-c", `trap '' HUP; exec ${binary} --socket-path ${socket}`], {
+    env: process.env,
     stdio: ["ignore", "ignore", "ignore"],
   });
   await until("the socket", () => existsSync(socket));
@@ -263,7 +287,7 @@ describe("settings", () => {
     const socket = join(dir.path, "x.sock");
     const child = Bun.spawn([binary, "--socket-path", socket], {
       cwd: dir.path,
-      env: { PATH: process.env["PATH"] },
+      env: { PATH: process.env["PATH"], TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"] },
       stdio: ["ignore", "ignore", "ignore"],
     });
     await until("the socket", () => existsSync(socket) || child.exitCode !== null);
@@ -305,7 +329,7 @@ describe("the log", () => {
     const socket = join(dir.path, "x.sock");
     const child = Bun.spawn(
       ["sh", "-c", `${binary} --socket-path ${socket} --verbose 2>&1 | head -n 1 >/dev/null`],
-      { stdio: ["ignore", "ignore", "ignore"] },
+      { env: process.env, stdio: ["ignore", "ignore", "ignore"] },
     );
     await until("the socket", () => existsSync(socket));
     using wire = await Wire.connect(socket);
@@ -324,7 +348,11 @@ test("runs as another user, where it is not root's", async () => {
   const child = Bun.spawn(
     ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", binary, "--socket-path", socket],
     {
-      env: { PATH: process.env["PATH"], HOME: "/nonexistent" },
+      env: {
+        PATH: process.env["PATH"],
+        TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"],
+        HOME: "/nonexistent",
+      },
       stdio: ["ignore", "ignore", "inherit"],
     },
   );
@@ -335,4 +363,20 @@ test("runs as another user, where it is not root's", async () => {
   expect(await session.out("id -u; pwd; echo $x")).toBe("65534\n/usr\n1");
   child.kill();
   expect(await child.exited).toBe(0);
+});
+
+test("--idle-exit-s: ends when neither a client nor a session is left", async () => {
+  await using daemon = await startDaemon({ flags: ["--idle-exit-s", "0.5"] });
+  const wire = await daemon.connect();
+  const { session_id } = await wire.call("session.create", {});
+  wire[Symbol.dispose]();
+  await Bun.sleep(1500); // a session is there
+  expect(isAlive(daemon.pid)).toBe(true);
+  using later = await daemon.connect();
+  await later.call("session.destroy", { session_id });
+  await Bun.sleep(1000); // a client is
+  expect(isAlive(daemon.pid)).toBe(true);
+  later[Symbol.dispose]();
+  expect(await daemon.exited).toBe(0);
+  expect(daemon.log()).toContain("idle for 0.5 s");
 });

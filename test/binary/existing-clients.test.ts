@@ -68,7 +68,13 @@ for i in $(seq 1 10); do kill -0 $PID 2>/dev/null || break; sleep 0.1; done
 echo stopped
 `;
   const result = Bun.spawnSync(["bash", "-c", launcher], {
-    env: { PATH: process.env["PATH"], BINARY: binary, SOCK: socket, DIR: dir.path } as Record<string, string>,
+    env: {
+      PATH: process.env["PATH"],
+      TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"],
+      BINARY: binary,
+      SOCK: socket,
+      DIR: dir.path,
+    } as Record<string, string>,
   });
   expect(result.stderr.toString()).toBe("");
   expect(result.stdout.toString()).toBe("stopped\n");

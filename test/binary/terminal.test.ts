@@ -13,7 +13,12 @@ setDefaultTimeout(40_000);
 
 function trl(socketPath: string, ...words: string[]) {
   const result = Bun.spawnSync([binary, ...words], {
-    env: { PATH: process.env["PATH"], HOME: "/tmp", TRL_SOCKET_PATH: socketPath } as Record<string, string>,
+    env: {
+      PATH: process.env["PATH"],
+      TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"],
+      HOME: "/tmp",
+      TRL_SOCKET_PATH: socketPath,
+    } as Record<string, string>,
     cwd: "/tmp",
     stdin: "ignore",
     timeout: 20_000,
@@ -110,6 +115,7 @@ describe("trl new", () => {
     const place = join(dir.path, "made");
     const children = ["a", "b", "c"].map((name) =>
       Bun.spawn([binary, "new", name, "--socket-dir", place, "--", "sleep", "1000"], {
+        env: process.env,
         stdio: ["ignore", "pipe", "ignore"],
       }),
     );

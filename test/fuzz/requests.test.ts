@@ -260,6 +260,8 @@ function textsOf(field: string, sessionId: string): string[] {
     encoding: ["utf8", "base64", "latin1"],
     inherit_env: ["all", "safe", "none", "some"],
     runtime: ["host", "moon"],
+    kind: ["socket", "http", "moon"],
+    path: ["/nonexistent/trl.sock", "/", ...oddTexts],
   };
   return known[field] ?? oddTexts;
 }
@@ -277,6 +279,8 @@ const fittingParams: Record<string, unknown> = {
   cols: 80,
   rows: 24,
   until: { exit: true },
+  name: "moon",
+  kind: "socket",
 };
 
 /** Requests to be damaged: whatever becomes of them, none can run a command in a session that exists. */

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { newSession } from "../support/session.ts";
 import { testOnce } from "../support/transport.ts";
+import { until } from "../support/wait.ts";
 import type { Wire } from "../support/wire.ts";
 
 let daemon: TestDaemon;
@@ -264,7 +265,6 @@ test("a client that goes away does not stop its command", async () => {
     method: "exec.run",
     params: { session_id: session.id, command: `echo started >${daemon.dir}/mark; sleep 0.3; x=finished` },
   });
-  const { until } = await import("../support/wait.ts");
   await until("the command to run", () => Bun.file(`${daemon.dir}/mark`).exists());
   other[Symbol.dispose]();
   await until("the session to be idle", async () => {
@@ -272,4 +272,48 @@ test("a client that goes away does not stop its command", async () => {
     return info.state === "idle";
   });
   expect(await session.out("echo $x")).toBe("finished");
+});
+
+describe("exec.wait", () => {
+  test("gives what exec.run would have given, to anybody, before and after the end", async () => {
+    const session = await newSession(wire);
+    const command_id = "x-5a17c0de";
+    const command = "cd /usr; head -c 3000 /dev/zero | tr '\\0' x; echo oops >&2; sleep 0.2; exit 3";
+    const run = wire.call("exec.run", {
+      session_id: session.id,
+      command,
+      command_id,
+      max_output_bytes: 1000,
+    });
+    using other = await daemon.connect();
+    await until("the command to be there", async () =>
+      (await other.call("exec.list", {})).streams.some(({ stream_id }) => stream_id === command_id),
+    );
+    const meanwhile = other.call("exec.wait", { stream_id: command_id });
+    const result = await run;
+    expect(result).toMatchObject({ truncated: true, exit_code: 3, working_dir: "/usr", command_id });
+    expect(await meanwhile).toEqual(result);
+    await wire.call("session.destroy", { session_id: session.id });
+    expect(await other.call("exec.wait", { stream_id: command_id })).toEqual(result);
+    expect(await other.fail("exec.wait", { stream_id: command_id, check: true })).toMatchObject({
+      code: "COMMAND_FAILED",
+      data: result,
+    });
+    const inBytes = await other.call("exec.wait", { stream_id: command_id, encoding: "base64" });
+    expect(Buffer.from(inBytes.stdout, "base64").toString()).toBe(result.stdout);
+    expect((await other.fail("exec.wait", { stream_id: "x-00000000" })).code).toBe("STREAM_NOT_FOUND");
+  });
+
+  test("has the same error for a limit that was reached", async () => {
+    const session = await newSession(wire);
+    const command_id = "x-11311e55";
+    const error = await wire.fail("exec.run", {
+      session_id: session.id,
+      command: "echo begun; sleep 60",
+      command_id,
+      timeout_s: 0.3,
+    });
+    expect(error.code).toBe("COMMAND_TIMEOUT");
+    expect(await wire.fail("exec.wait", { stream_id: command_id })).toEqual(error);
+  });
 });

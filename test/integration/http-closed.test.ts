@@ -364,7 +364,10 @@ describe("an address that others can reach", () => {
     const dir = tempDir();
     const { exitCode, stderr, stdout } = Bun.spawnSync(
       ["timeout", "3", binary, "serve", "--allow-root", "--socket-path", join(dir.path, "s"), ...flags],
-      { env: { PATH: process.env["PATH"], ...env }, stdio: ["ignore", "pipe", "pipe"] },
+      {
+        env: { PATH: process.env["PATH"], TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"], ...env },
+        stdio: ["ignore", "pipe", "pipe"],
+      },
     );
     const isLeft = existsSync(join(dir.path, "s"));
     dir[Symbol.dispose]();

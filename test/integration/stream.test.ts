@@ -33,10 +33,13 @@ async function start(wire: Wire, command: string, more: object = {}) {
 describe("frames", () => {
   test("come at once, in order, with offsets, and exit last", async () => {
     using wire = await daemon.connect();
-    const { streamId } = await start(wire, "echo one; echo err >&2; sleep 0.3; echo two; exit 3");
+    const more = `${daemon.dir}/more-frames`;
+    const wait = `while [ ! -e ${more} ]; do sleep 0.02; done`;
+    const { streamId } = await start(wire, `echo one; echo err >&2; ${wait}; echo two; exit 3`);
     const first = await wire.frame((frame) => frame["type"] === "stdout");
     expect(first).toEqual({ stream_id: streamId, type: "stdout", data: "one\n", offset: 0 });
     expect(wire.frames.some((frame) => frame["type"] === "exit")).toBe(false);
+    writeFileSync(more, "");
     const exit = await wire.frame((frame) => frame["type"] === "exit");
     expect(exit).toMatchObject({
       stream_id: streamId,
@@ -365,7 +368,9 @@ describe("exec.attach", () => {
       await until("some output", async () => {
         using observer = await daemon.connect();
         const { streams } = await observer.call("exec.list", {});
-        return streams.find((s) => s.stream_id === streamId)!.stdout_bytes >= (i * textBytes) / 20;
+        // A busy link may take longer than a list waits for it.
+        const found = streams.find((s) => s.stream_id === streamId);
+        return found !== undefined && found.stdout_bytes >= (i * textBytes) / 20;
       });
       using other = await daemon.connect();
       other.keepsFrames = false;
@@ -575,20 +580,23 @@ describe("a slow client", () => {
     expect(peak - before).toBeLessThan(64);
   }, 60_000);
 
-  test("does not delay another, nor a ping on its own connection during a flood", async () => {
-    using wire = await daemon.connect();
-    wire.keepsFrames = false;
-    const { streamId } = await start(wire, "yes 'a line of ordinary text that goes on for a while'");
-    const delays: number[] = [];
-    for (let i = 0; i < 40; i++) {
-      const began = performance.now();
-      await wire.call("system.ping", {});
-      delays.push(performance.now() - began);
-    }
-    await wire.call("exec.cancel", { stream_id: streamId });
-    await wire.frame((frame) => frame["type"] === "exit");
-    expect(delays.sort((a, b) => a - b)[Math.floor(delays.length * 0.9)]).toBeLessThan(50);
-  });
+  testExceptOver(["runtime"], "how long it takes is measured where one daemon has the machine")(
+    "does not delay another, nor a ping on its own connection during a flood",
+    async () => {
+      using wire = await daemon.connect();
+      wire.keepsFrames = false;
+      const { streamId } = await start(wire, "yes 'a line of ordinary text that goes on for a while'");
+      const delays: number[] = [];
+      for (let i = 0; i < 40; i++) {
+        const began = performance.now();
+        await wire.call("system.ping", {});
+        delays.push(performance.now() - began);
+      }
+      await wire.call("exec.cancel", { stream_id: streamId });
+      await wire.frame((frame) => frame["type"] === "exit");
+      expect(delays.sort((a, b) => a - b)[Math.floor(delays.length * 0.9)]).toBeLessThan(50);
+    },
+  );
 
   test("that takes nothing is let go after the stall timeout, and may come back", async () => {
     await using impatient = await startDaemon({ flags: ["--stall-timeout-s", "0.5"] });
@@ -687,17 +695,20 @@ describe("a slow client", () => {
   });
 });
 
-test("a shutdown tells those who follow how their commands ended, behind all that was printed", async () => {
-  await using ending = await startDaemon();
-  using wire = await ending.connect();
-  const { streamId } = await start(wire, "head -c 3000000 /dev/zero | tr '\\0' x; echo >$F; sleep 100", {
-    env: { F: `${ending.dir}/printed` },
-  });
-  const followed = follow(wire, streamId);
-  await until("all to be printed", () => Bun.file(`${ending.dir}/printed`).exists());
-  ending.kill("SIGTERM");
-  expect(await ending.exited).toBe(0);
-  const { exit, stdout } = await followed;
-  expect(exit).toMatchObject({ signal: "SIGTERM" });
-  expect(stdout.bytes).toBe(3_000_000);
-});
+testExceptOver(["runtime"], "a daemon elsewhere does not wait for us")(
+  "a shutdown tells those who follow how their commands ended, behind all that was printed",
+  async () => {
+    await using ending = await startDaemon();
+    using wire = await ending.connect();
+    const { streamId } = await start(wire, "head -c 3000000 /dev/zero | tr '\\0' x; echo >$F; sleep 100", {
+      env: { F: `${ending.dir}/printed` },
+    });
+    const followed = follow(wire, streamId);
+    await until("all to be printed", () => Bun.file(`${ending.dir}/printed`).exists());
+    ending.kill("SIGTERM");
+    expect(await ending.exited).toBe(0);
+    const { exit, stdout } = await followed;
+    expect(exit).toMatchObject({ signal: "SIGTERM" });
+    expect(stdout.bytes).toBe(3_000_000);
+  },
+);

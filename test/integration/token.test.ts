@@ -34,7 +34,11 @@ async function serveIn(dir: string, flags: string[] = [], umask = "022"): Promis
   const where = flags.includes("--socket-dir") ? [] : ["--socket-path", socketPath];
   const shell = ["/bin/sh", "-c", `umask ${umask}; exec "$@"`, "sh"];
   const child = Bun.spawn([...shell, binary, "serve", "--allow-root", ...where, ...flags], {
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"] },
+    env: {
+      PATH: process.env["PATH"],
+      TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"],
+      HOME: process.env["HOME"],
+    },
     stdio: ["ignore", "ignore", "ignore"],
   });
   await until("the socket", () => {
@@ -171,7 +175,7 @@ describe("the token's file", () => {
     const { exitCode, stderr } = Bun.spawnSync(
       [binary, "serve", "--socket-path", join(dir.path, "trl.sock")],
       {
-        env: { PATH: process.env["PATH"] },
+        env: { PATH: process.env["PATH"], TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"] },
         timeout: 10_000,
       },
     );

@@ -4,9 +4,11 @@ import { openHttp } from "./carriers/http.ts";
 import { StdinConnection } from "./carriers/stdin.ts";
 import { openUnix } from "./carriers/unix.ts";
 import { openWebSocket } from "./carriers/websocket.ts";
+import { startInFront } from "./front.ts";
+import { places } from "./places.ts";
 import { binary } from "./program.ts";
 import { tempDir } from "./temp-dir.ts";
-import { type TransportName, transport } from "./transport.ts";
+import { place, type TransportName, transport } from "./transport.ts";
 import { until } from "./wait.ts";
 import { Wire } from "./wire.ts";
 
@@ -28,7 +30,14 @@ export interface TestDaemon extends AsyncDisposable {
   exited: Promise<number>;
 }
 
-export async function startDaemon({
+/** On the host, or where the tests are being run just now. */
+export function startDaemon(setup: DaemonSetup = {}): Promise<TestDaemon> {
+  const name = place();
+  return name === "host" ? startHere(setup) : startInFront(places[name]!, setup, startHere);
+}
+
+/** The daemon itself, whatever the tests are run in. */
+export async function startHere({
   flags = [],
   env = {},
   program = [binary],
@@ -43,7 +52,14 @@ export async function startDaemon({
   const child = Bun.spawn(command, {
     cwd: dir.path,
     // A home of its own: what the startup files of this machine's user do is no part of a test.
-    env: { PATH: process.env["PATH"], HOME: dir.path, LANG: "C.UTF-8", ...doorEnv, ...env },
+    env: {
+      PATH: process.env["PATH"],
+      HOME: dir.path,
+      LANG: "C.UTF-8",
+      ...doorEnv,
+      TRL_RUNTIME_DIR: dir.path,
+      ...env,
+    },
     stdio: [isStdin ? "pipe" : "ignore", isStdin ? "pipe" : "ignore", "pipe"],
   });
   let log = "";

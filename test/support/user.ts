@@ -22,6 +22,7 @@ export class User implements Disposable {
     this.#server = join(dir, `tmux-${++count}`);
     const size = ["-x", String(cols), "-y", String(rows)];
     const env = {
+      TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"]!,
       PATH: `${dirname(binary)}:${process.env["PATH"]}`,
       HOME: dir,
       SHELL: Bun.which("bash")!,

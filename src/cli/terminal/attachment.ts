@@ -1,5 +1,6 @@
 // A user at a terminal of the daemon: keys go one way, output the other, until the user leaves or the program ends.
 import { constants } from "node:os";
+import { lostError } from "../../client/errors.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { DaemonClient, TerminalFrame } from "../client.ts";
 import { lostDaemon } from "../errors.ts";
@@ -99,9 +100,12 @@ class Attachment {
       screen.take(bytes);
       this.#passer.pass(1, bytes);
     } else if (frame.type === "exit") {
-      const { exit_code: exitCode, signal } = frame;
+      const { exit_code: exitCode, signal, error } = frame;
       this.client.onClose = undefined; // it has told all there is
-      void this.#passer.done().then(() => this.#end({ kind: "exited", exitCode, signal }));
+      const ending: Ending = error
+        ? { kind: "failed", error: lostError(error) }
+        : { kind: "exited", exitCode, signal };
+      void this.#passer.done().then(() => this.#end(ending));
     }
   }
 

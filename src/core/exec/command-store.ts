@@ -12,6 +12,8 @@ export interface CommandRecord {
   text: string;
   kind: "run" | "stream";
   endedAt: Date | undefined;
+  /** Resolves when the session has taken over what it changed; with where the session stands then. */
+  settled: Promise<{ workingDir: string }>;
 }
 
 export class CommandStore {

@@ -32,7 +32,7 @@ export class StreamLog {
 
   /** How much can be taken without losing what a reader at `cursor` has not read yet. */
   roomFor(cursor: number): number {
-    return Math.max(cursor, this.#headMax) + this.#ringBytes - this.#total;
+    return Math.max(cursor, this.#headMax) + this.ringBytes - this.#total;
   }
 
   push(chunk: Uint8Array): void {
@@ -94,7 +94,7 @@ export class StreamLog {
   #view(offset: number, maxBytes: number): Uint8Array {
     const end = Math.min(this.#total, offset + maxBytes);
     if (offset < this.#headMax) return this.#buffer.subarray(offset, Math.min(end, this.#headMax));
-    const at = this.#headMax + ((offset - this.#headMax) % this.#ringBytes);
+    const at = this.#headMax + ((offset - this.#headMax) % this.ringBytes);
     return this.#buffer.subarray(at, Math.min(at + end - offset, this.#buffer.length));
   }
 
@@ -121,12 +121,13 @@ export class StreamLog {
     return this.#buffer.length;
   }
 
-  get #ringBytes(): number {
+  /** How far the writer may be ahead of a reader. */
+  get ringBytes(): number {
     return this.#capacity - this.#headMax;
   }
 
   get #tailStart(): number {
-    const ringStart = Math.max(this.#overwrittenTo, this.#total - this.#ringBytes);
+    const ringStart = Math.max(this.#overwrittenTo, this.#total - this.ringBytes);
     return Math.max(Math.min(this.#headMax, this.#total), ringStart);
   }
 

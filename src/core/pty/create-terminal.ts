@@ -8,7 +8,7 @@ import type { Enclosure } from "../isolation/enclosure.ts";
 import { inheritedEnv, mergePolicy } from "../isolation/env-policy.ts";
 import type { CoreOptions } from "../options.ts";
 import { type Custody, tagNames } from "../process/custody.ts";
-import { requireHostRuntime, resolveShell, workingDirIn } from "../session/placement.ts";
+import { resolveShell, workingDirIn } from "../session/placement.ts";
 import { bunPtyDriver } from "./bun-pty-driver.ts";
 import type { PtyDriver } from "./driver.ts";
 import { nativeDriver } from "./native-driver.ts";
@@ -34,7 +34,6 @@ export function createTerminal(
   { options, custody }: { options: CoreOptions; custody: Custody },
   enclosure: Enclosure | undefined,
 ): Terminal {
-  requireHostRuntime(params.runtime);
   const shell = shellOf(params, options);
   const env = terminalEnv(id, params, options, enclosure);
   const workingDir = placesOf(enclosure).require(params.working_dir ?? workingDirIn(enclosure), undefined);

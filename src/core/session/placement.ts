@@ -10,15 +10,6 @@ const defaultWorkingDir = "/tmp";
 export const workingDirIn = (enclosure: Enclosure | undefined): string =>
   enclosure?.view && enclosure.view.root !== "/" ? "/" : defaultWorkingDir;
 
-/** Never a silent downgrade: what was asked for and cannot be done is said. */
-export function requireHostRuntime(runtime: string | undefined): void {
-  if (runtime === undefined || runtime === "host") return;
-  throw new TrlError(
-    "RUNTIME_NOT_FOUND",
-    `runtime: "${runtime}" is not known here; this version has "host" only`,
-  );
-}
-
 /** A path as it is, or a name to be found on the daemon's PATH. In another root it is found there, by its path alone. */
 export function resolveShell(given: string | undefined, env: Env, root?: string | null): string {
   const PATH = env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin";

@@ -14,7 +14,7 @@ import { Terminals } from "../pty/terminals.ts";
 import { createSession } from "./create-session.ts";
 import { describeSession } from "./describe.ts";
 import { isOver } from "./expiry.ts";
-import { requireHostRuntime, resolveShell } from "./placement.ts";
+import { resolveShell } from "./placement.ts";
 import { refuseUnderPressure } from "./pressure.ts";
 import type { Session } from "./session.ts";
 
@@ -28,6 +28,8 @@ export class SessionRegistry {
   #shellCount = 0;
   #isClosed = false;
   readonly #cleanup: Timer;
+  /** Ids of sessions that live in other runtimes, so that none is given twice. */
+  isTakenElsewhere: (id: string) => boolean = () => false;
 
   constructor(
     readonly options: CoreOptions,
@@ -40,14 +42,13 @@ export class SessionRegistry {
       custody: this.custody,
       log,
       refuseNew: () => this.#refuseNew(),
-      isTaken: (id) => this.#sessions.has(id),
+      isTaken: (id) => this.#sessions.has(id) || this.isTakenElsewhere(id),
     });
     this.#cleanup = setInterval(() => this.#housekeeping(), cleanupIntervalMs);
   }
 
   async create(params: CreateParams): Promise<CreateResult> {
     this.#refuseNew();
-    requireHostRuntime(params.runtime);
     const session = this.enclosures.isWanted(params.isolation)
       ? await this.#createEnclosed(params)
       : this.#create(params, undefined);
@@ -87,7 +88,7 @@ export class SessionRegistry {
   }
 
   #create(params: CreateParams, enclosure: Enclosure | undefined): Session {
-    const id = newId("s", (taken) => this.#sessions.has(taken) || this.terminals.has(taken));
+    const id = newId("s", (taken) => this.has(taken) || this.isTakenElsewhere(taken));
     const session = createSession(id, params, {
       options: this.options,
       commands: this.commands,
@@ -103,6 +104,11 @@ export class SessionRegistry {
 
   #shellFor({ shell, isolation }: CreateParams): string {
     return resolveShell(shell ?? this.options.defaultShell, this.options.env, isolation?.root);
+  }
+
+  /** Of either kind; of a terminal something is kept for a while after its end. */
+  has(id: string): boolean {
+    return this.#sessions.has(id) || this.terminals.has(id);
   }
 
   get(id: string): Session {
@@ -122,7 +128,7 @@ export class SessionRegistry {
   }
 
   /** A session, or a terminal whose program runs. */
-  readonly has = (id: string): boolean => this.#sessions.has(id) || this.terminals.isLive(id);
+  readonly isLive = (id: string): boolean => this.#sessions.has(id) || this.terminals.isLive(id);
 
   list(): Session[] {
     return [...this.#sessions.values()];
@@ -151,6 +157,11 @@ export class SessionRegistry {
     for (const { pid } of await survivors) this.log.error("a process could not be killed", { pid });
   }
 
+  /** Sessions, and terminals whose program runs. */
+  get liveCount(): number {
+    return this.#sessions.size + this.terminals.live.length;
+  }
+
   get totalCommandsRun(): number {
     return this.list().reduce((sum, session) => sum + session.commandCount, this.#commandsOfEnded);
   }
@@ -158,7 +169,7 @@ export class SessionRegistry {
   #refuseNew(): void {
     const { maxSessions } = this.options;
     if (this.#isClosed) throw new TrlError("RUNTIME_UNAVAILABLE", "the daemon is shutting down");
-    if (this.#sessions.size + this.terminals.live.length >= maxSessions) {
+    if (this.liveCount >= maxSessions) {
       throw new TrlError("MAX_SESSIONS_REACHED", `there are ${maxSessions} sessions, which is the limit`);
     }
     refuseUnderPressure(this.options, this.log);

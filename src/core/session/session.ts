@@ -193,7 +193,8 @@ export class Session {
     this.touch();
     this.#lastCommand = command;
     const text = shownText(params.command);
-    commands.add({ command, text, sessionId: this.id, sessionName: name, kind, endedAt: undefined });
+    const settled = ended.then(() => ({ workingDir: executor.workingDir }));
+    commands.add({ command, text, sessionId: this.id, sessionName: name, kind, endedAt: undefined, settled });
     log.debug("command started", { session: this.id, command: id });
     launched.begin();
     return { command, ended };

@@ -1,7 +1,6 @@
 // The frontend dialect over the same terminals: each message becomes a call of the method that does the same.
 import { homedir } from "node:os";
 import { isDirectory } from "../../core/exec/directories.ts";
-import { terminalSummary } from "../../core/pty/summary.ts";
 import type { Terminal } from "../../core/pty/terminal.ts";
 import type { Terminals } from "../../core/pty/terminals.ts";
 import { TrlError } from "../../protocol/errors.ts";
@@ -12,11 +11,16 @@ import {
   frontendMessages,
   frontendTag,
 } from "../../protocol/frontend.ts";
+import type { MethodName, Params, Result } from "../../protocol/methods.ts";
+import type { TerminalSummary } from "../../protocol/pty.ts";
 import { validateObject } from "../../protocol/validate.ts";
-import type { Handlers } from "../handlers/handlers.ts";
+import { FollowedTerminal } from "../../runtime/followed-terminal.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { subscribe } from "../handlers/pty-subscriptions.ts";
 import type { Client } from "../lane.ts";
+import type { Router } from "../router.ts";
 import { controlFrame } from "../terminal-frames.ts";
+import { presentationOf } from "./presentation.ts";
 import { dialectOf, spell } from "./state.ts";
 
 type Reply = [type: FrontendReply, fields: Record<string, unknown>] | undefined;
@@ -28,7 +32,7 @@ type Actions = {
 const replayScrollback = 1000;
 
 export interface FrontendContext {
-  handlers: Handlers;
+  router: Router;
   terminals: Terminals;
   isToken(given: string): boolean;
 }
@@ -82,15 +86,23 @@ const frameOf = (reply: NonNullable<Reply>, { frontend }: Client): Uint8Array =>
 /** JSON.stringify leaves text as it is, and frames are made of single bytes. */
 const toLatin1 = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
 
-function actionsOf({ handlers, terminals, isToken }: FrontendContext): Actions {
-  return {
-    Auth: ({ token }, client) => {
-      const isRight = isToken(token);
-      client.frontend.isAuthenticated ||= isRight;
-      if (!isRight) client.hangUp();
-      return ["AuthResult", { ok: isRight }];
-    },
+const actionsOf = (context: FrontendContext): Actions => ({
+  ...terminalActions(context),
 
+  Auth: ({ token }, client) => {
+    const isRight = context.isToken(token);
+    client.frontend.isAuthenticated ||= isRight;
+    if (!isRight) client.hangUp();
+    return ["AuthResult", { ok: isRight }];
+  },
+
+  Ping: () => ["Pong", {}],
+});
+
+function terminalActions({ router, terminals }: FrontendContext): Omit<Actions, "Auth" | "Ping"> {
+  const call = <M extends MethodName>(method: M, params: Params<M>, client: Client) =>
+    router.call(method, params, client) as Result<M> | Promise<Result<M>>;
+  return {
     CreateSession: async ({ id, cwd, ...rest }, client) => {
       const place = cwd ?? home();
       const given = {
@@ -99,7 +111,7 @@ function actionsOf({ handlers, terminals, isToken }: FrontendContext): Actions {
         ...(id === undefined ? {} : { session_id: id }),
       };
       try {
-        const { session_id, pid } = await handlers["pty.create"](given, client);
+        const { session_id, pid } = await call("pty.create", given, client);
         return ["SessionCreated", { session_id, pid }];
       } catch (error) {
         throw inFrontendWords(error);
@@ -107,43 +119,67 @@ function actionsOf({ handlers, terminals, isToken }: FrontendContext): Actions {
     },
 
     WriteInput: async (message, client) => {
-      await handlers["pty.write"](message, client);
+      await call("pty.write", message, client);
       return undefined;
     },
 
     Resize: async (message, client) => {
-      await handlers["pty.resize"](message, client);
+      await call("pty.resize", message, client);
       return undefined;
     },
 
-    Subscribe: ({ session_id }, client) =>
-      terminals.use(session_id, (terminal) => {
-        const dialect = dialectOf(client.frontend.spelling);
+    Subscribe: async ({ session_id }, client) => {
+      const dialect = dialectOf(client.frontend.spelling);
+      const found = router.runtimeOf(session_id);
+      const runtime = found instanceof Promise ? await found : found; // who is here is not kept waiting
+      if (runtime) {
+        const params = { session_id, scrollback: replayScrollback };
+        await router.subscribe(runtime, params, client, presentationOf(client.frontend.spelling));
+        return undefined;
+      }
+      return await terminals.use(session_id, (terminal) => {
         subscribe(terminal, client, { dialect, from: undefined, scrollback: replayScrollback });
         client.frontend.watched.set(terminal, client.subscriptions.get(session_id)!);
         return undefined;
-      }),
+      });
+    },
 
     Unsubscribe: async (message, client) => {
-      client.frontend.watched.delete(terminals.get(message.session_id));
-      await handlers["pty.unsubscribe"](message, client);
+      if (terminals.has(message.session_id))
+        client.frontend.watched.delete(terminals.get(message.session_id));
+      await call("pty.unsubscribe", message, client);
       return undefined;
     },
 
     CloseSession: async ({ session_id }, client) => {
-      const terminal = terminals.get(session_id);
-      const { watched } = client.frontend;
-      // A subscription that has ended, or gave way to one of the other dialect, tells nothing from now on.
-      if (watched.get(terminal) !== client.subscriptions.get(session_id)) watched.delete(terminal);
-      const { exit_code, signal } = await handlers["pty.close"]({ session_id }, client);
+      const found = router.runtimeOf(session_id);
+      const runtime = found instanceof Promise ? await found : found;
+      const isWatched = runtime
+        ? watchesThere(runtime, session_id, client)
+        : watchesHere(terminals.get(session_id), client);
+      const { exit_code, signal } = await call("pty.close", { session_id }, client);
       // Who watches it is told by that.
-      return watched.has(terminal) ? undefined : ["SessionClosed", { session_id, exit_code, signal }];
+      return isWatched() ? undefined : ["SessionClosed", { session_id, exit_code, signal }];
     },
 
-    ListSessions: () => ["SessionList", { sessions: terminals.live.map(listed) }],
-
-    Ping: () => ["Pong", {}],
+    ListSessions: async (_, client) => {
+      const { sessions } = await call("pty.list", {}, client);
+      return ["SessionList", { sessions: sessions.filter(({ state }) => state === "running").map(listed) }];
+    },
   };
+}
+
+function watchesHere(terminal: Terminal, { frontend: { watched }, subscriptions }: Client): () => boolean {
+  // A subscription that has ended, or gave way to one of the other dialect, tells nothing from now on.
+  if (watched.get(terminal) !== subscriptions.get(terminal.id)) watched.delete(terminal);
+  return () => watched.has(terminal);
+}
+
+/** As it was when the end was asked for: the frame that tells it may have come before the reply. */
+function watchesThere(runtime: Runtime, id: string, { far }: Client): () => boolean {
+  const follower = far.connection(runtime).followed(id);
+  const isWatched = follower instanceof FollowedTerminal && follower.presentation.isFrontend;
+  return () => isWatched;
 }
 
 /** Where a terminal begins, if there is such a place. */
@@ -158,8 +194,8 @@ function inFrontendWords(error: unknown): unknown {
   return new TrlError(error.code, message);
 }
 
-function listed(terminal: Terminal) {
-  const { session_id, pid, shell, working_dir, cols, rows, created_at, name } = terminalSummary(terminal);
+function listed(terminal: TerminalSummary) {
+  const { session_id, pid, shell, working_dir, cols, rows, created_at, name, runtime } = terminal;
   return {
     id: session_id,
     session_id,
@@ -170,6 +206,7 @@ function listed(terminal: Terminal) {
     rows,
     created_at,
     name,
+    runtime,
     alive: true,
   };
 }

@@ -25,7 +25,8 @@ export function attachmentHandlers({ registry, stallTimeoutS }: HandlerContext):
         from: { ...from },
         encoding,
         stallTimeoutS: wanted.stall_timeout_s ?? stallTimeoutS,
-        windowBytes: wanted.window_bytes,
+        windowBytes: windowOf(wanted),
+        resumeKey: wanted.resume_key,
       });
       return {
         stream_id,
@@ -58,7 +59,7 @@ export function attachmentHandlers({ registry, stallTimeoutS }: HandlerContext):
 export function attach(
   command: Command,
   { lane, attachments, afterReply }: Client,
-  how: Pick<AttachmentSpec, "from" | "encoding" | "stallTimeoutS" | "windowBytes">,
+  how: Pick<AttachmentSpec, "from" | "encoding" | "stallTimeoutS" | "windowBytes" | "resumeKey">,
 ): void {
   const own = attachments.get(command.id) ?? new Set();
   attachments.set(command.id, own);
@@ -73,6 +74,13 @@ export function attach(
   });
   own.add(attachment);
   afterReply(() => attachment.start());
+}
+
+/** Without acknowledgements nobody knows what must be kept. */
+export function windowOf(wanted: { window_bytes?: number | undefined; resume_key?: string | undefined }) {
+  if (wanted.resume_key !== undefined && wanted.window_bytes === undefined)
+    throw new TrlError("INVALID_PARAMS", "resume_key: expected with window_bytes");
+  return wanted.window_bytes;
 }
 
 function refuseBeyondEnd(asked: Offsets, { output }: Command): void {

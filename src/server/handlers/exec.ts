@@ -1,12 +1,14 @@
 import { constants } from "node:os";
 import type { Command } from "../../core/exec/command.ts";
 import type { CommandRecord } from "../../core/exec/command-store.ts";
+import { gather } from "../../core/exec/gather.ts";
 import { inputPendingMaxBytes } from "../../core/limits.ts";
 import { TrlError } from "../../protocol/errors.ts";
-import { isTimeout } from "../../protocol/exec.ts";
+import { isTimeout, type RunResult } from "../../protocol/exec.ts";
 import type { Params, Result } from "../../protocol/methods.ts";
+import { hostRuntime } from "../../protocol/runtime.ts";
 import { decodeData } from "../decode-data.ts";
-import { type AttachmentHandlers, attach } from "./exec-attachments.ts";
+import { type AttachmentHandlers, attach, windowOf } from "./exec-attachments.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
 type ExecHandlers = Pick<
@@ -21,18 +23,22 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
         const ended = registry.get(session_id).run(params);
         return { started: ended, ended };
       });
-      if (isTimeout(result.reason)) {
-        const seconds = (result.duration_ms / 1000).toFixed(1);
-        const which = result.reason === "timeout" ? "" : ", the limit of its session";
-        throw new TrlError("COMMAND_TIMEOUT", `the command was stopped after ${seconds} s${which}`, result);
-      }
-      if (params.check && result.exit_code !== 0) {
-        throw new TrlError("COMMAND_FAILED", `the command ended with exit code ${result.exit_code}`, result);
-      }
-      return result;
+      return concluded(result, params.check);
     },
 
-    "exec.stream": ({ session_id, encoding, stall_timeout_s, window_bytes, ...params }, client) => {
+    "exec.wait": async ({ stream_id, check, encoding = "utf8" }) => {
+      const { command, sessionId, settled } = registry.commands.get(stream_id);
+      registry.touch(sessionId);
+      const { workingDir } = await settled;
+      const gathered = gather(command.output, command.outcome!, encoding);
+      return concluded({ ...gathered, command_id: command.id, working_dir: workingDir }, check);
+    },
+
+    "exec.stream": (
+      { session_id, encoding, stall_timeout_s, window_bytes, resume_key, ...params },
+      client,
+    ) => {
+      const windowBytes = windowOf({ window_bytes, resume_key });
       const command = client.quota.command(() => {
         const { command: started, ended } = registry.get(session_id).start(params, "stream");
         return { started, ended };
@@ -41,7 +47,8 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
         from: { stdout: 0, stderr: 0 },
         encoding: encoding ?? "utf8",
         stallTimeoutS: stall_timeout_s ?? stallTimeoutS,
-        windowBytes: window_bytes,
+        windowBytes,
+        resumeKey: resume_key,
       });
       return { stream_id: command.id, session_id };
     },
@@ -59,6 +66,19 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
 
     "exec.list": ({ state }) => ({ streams: registry.commands.list(state).map(summarise) }),
   };
+}
+
+/** A limit that was reached is an error, and so is a failure where that was asked for; both have a result. */
+function concluded(result: RunResult, check: boolean | undefined): RunResult {
+  if (isTimeout(result.reason)) {
+    const seconds = (result.duration_ms / 1000).toFixed(1);
+    const which = result.reason === "timeout" ? "" : ", the limit of its session";
+    throw new TrlError("COMMAND_TIMEOUT", `the command was stopped after ${seconds} s${which}`, result);
+  }
+  if (check && result.exit_code !== 0) {
+    throw new TrlError("COMMAND_FAILED", `the command ended with exit code ${result.exit_code}`, result);
+  }
+  return result;
 }
 
 function write({ input }: Command, params: Params<"exec.write">): Result<"exec.write"> {
@@ -115,5 +135,6 @@ function summarise({ command, text, sessionId, sessionName, kind, endedAt }: Com
     exit_code: outcome?.exitCode ?? null,
     signal: outcome?.signal ?? null,
     reason: outcome?.reason ?? null,
+    runtime: hostRuntime,
   };
 }

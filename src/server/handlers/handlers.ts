@@ -1,12 +1,14 @@
 // One handler for each method of the table; the type sees to it that none is missing.
 import type { SessionRegistry } from "../../core/session/registry.ts";
 import type { MethodName, Params, Result } from "../../protocol/methods.ts";
+import type { Runtimes } from "../../runtime/runtimes.ts";
 import type { ServerCounters } from "../counters.ts";
 import type { Client } from "../lane.ts";
 import { execHandlers } from "./exec.ts";
 import { attachmentHandlers } from "./exec-attachments.ts";
 import { ptyHandlers } from "./pty.ts";
 import { subscriptionHandlers } from "./pty-subscriptions.ts";
+import { runtimeHandlers } from "./runtime.ts";
 import { sessionHandlers } from "./session.ts";
 import { systemHandlers } from "./system.ts";
 
@@ -21,6 +23,10 @@ export interface HandlerContext {
   version: string;
   maxLineBytes: number;
   stallTimeoutS: number;
+  runtimes: Runtimes;
+  /** Of this daemon, for those who choose a runtime by what it has. */
+  labels: readonly string[];
+  startedAt: Date;
   /** The ways in that are open. */
   transports: string[];
 }
@@ -33,5 +39,6 @@ export function createHandlers(context: HandlerContext): Handlers {
     ...attachmentHandlers(context),
     ...ptyHandlers(context),
     ...subscriptionHandlers(context),
+    ...runtimeHandlers(context),
   };
 }

@@ -1,5 +1,7 @@
 import { terminalSummary } from "../../core/pty/summary.ts";
+import type { Terminal } from "../../core/pty/terminal.ts";
 import { waitFor } from "../../core/pty/wait.ts";
+import { hostRuntime as runtime } from "../../protocol/runtime.ts";
 import { isAnswer, mayAnswer, noteTyping } from "../answers.ts";
 import { decodeData } from "../decode-data.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
@@ -16,9 +18,9 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
   const { terminals, options } = registry;
   return {
     "pty.create": (params, { quota }) =>
-      quota.makeSession(registry.has, () => {
+      quota.makeSession(registry.isLive, () => {
         const created = terminals.createInTime(params);
-        return created instanceof Promise ? created.then(terminalSummary) : terminalSummary(created);
+        return created instanceof Promise ? created.then(summaryHere) : summaryHere(created);
       }),
 
     "pty.write": ({ session_id, data, encoding = "utf8" }, { lane, subscriptions }) => {
@@ -51,7 +53,7 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
 
     "pty.list": ({ state }) => {
       const listed = state === "running" ? terminals.live : terminals.list();
-      return { sessions: listed.filter(({ exit }) => state !== "exited" || exit).map(terminalSummary) };
+      return { sessions: listed.filter(({ exit }) => state !== "exited" || exit).map(summaryHere) };
     },
 
     "pty.snapshot": ({ session_id, format = "text", scrollback = 0 }) => {
@@ -68,3 +70,5 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
     },
   };
 }
+
+const summaryHere = (terminal: Terminal) => ({ ...terminalSummary(terminal), runtime });

@@ -1,22 +1,27 @@
 import { sessionInfo, sessionSummary } from "../../core/pty/summary.ts";
 import { describeSession, inspectSession } from "../../core/session/describe.ts";
+import { hostRuntime as runtime } from "../../protocol/runtime.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
 type SessionHandlers = Pick<Handlers, "session.create" | "session.list" | "session.info" | "session.destroy">;
 
 export function sessionHandlers({ registry }: HandlerContext): SessionHandlers {
   return {
-    "session.create": (params, { quota }) => quota.makeSession(registry.has, () => registry.create(params)),
+    "session.create": (params, { quota }) =>
+      quota.makeSession(registry.isLive, async () => ({ ...(await registry.create(params)), runtime })),
 
     "session.list": () => ({
-      sessions: [...registry.list().map(describeSession), ...registry.terminals.live.map(sessionSummary)],
+      sessions: [...registry.list().map(describeSession), ...registry.terminals.live.map(sessionSummary)].map(
+        (summary) => ({ ...summary, runtime }),
+      ),
     }),
 
     "session.info": ({ session_id }) => {
       const { terminals } = registry;
-      return terminals.has(session_id)
+      const info = terminals.has(session_id)
         ? sessionInfo(terminals.get(session_id))
         : inspectSession(registry.get(session_id));
+      return { ...info, runtime };
     },
 
     "session.destroy": async ({ session_id, force = false }) => {

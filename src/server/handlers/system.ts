@@ -6,6 +6,7 @@ import { errorCodes } from "../../protocol/errors.ts";
 import { methodSchemas } from "../../protocol/json-schema.ts";
 import { protocolVersion } from "../../protocol/methods.ts";
 import type { DescribeResult } from "../../protocol/system.ts";
+import { reachableKinds } from "../../runtime/openers.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
 type SystemHandlers = Pick<Handlers, "system.ping" | "system.stats" | "system.describe">;
@@ -38,32 +39,21 @@ export function systemHandlers(context: HandlerContext): SystemHandlers {
   };
 }
 
-function describe({ registry, version, maxLineBytes, transports }: HandlerContext): DescribeResult {
-  const { options, custody } = registry;
+export function describe({
+  registry,
+  version,
+  maxLineBytes,
+  transports,
+  labels,
+}: HandlerContext): DescribeResult {
+  const { options } = registry;
   return {
     protocol_version: protocolVersion,
     version,
     platform: { os: process.platform, arch: process.arch, bun: Bun.version },
     methods: methodSchemas(),
     error_codes: errorCodes,
-    capabilities: {
-      transports,
-      stateful_shells: ["bash", "zsh", "sh", "dash", "ash"],
-      adopts_orphans: custody.adoptsOrphans,
-      inherit_env: ["all", "safe", "none"],
-      env_defaults: Object.keys(nonInteractive),
-      isolation: registry.enclosures.capabilities.describe(),
-      dialects: ["methods", "frontend"],
-      pty: {
-        default_driver: options.ptyDriver === "auto" ? autoDriver : options.ptyDriver,
-        drivers: Object.fromEntries(
-          Object.values(drivers).map(({ name, capabilities }) => [name, capabilities]),
-        ),
-        term: "xterm-256color",
-        ring_bytes: terminalRingBytes,
-        scrollback_lines: scrollbackLines,
-      },
-    },
+    capabilities: capabilitiesOf({ registry, transports, labels }),
     limits: {
       max_sessions: options.maxSessions,
       max_line_bytes: maxLineBytes,
@@ -73,6 +63,34 @@ function describe({ registry, version, maxLineBytes, transports }: HandlerContex
       session_ttl_sec: options.sessionTtlS,
       session_max_commands: options.sessionMaxCommands,
       session_max_processes: options.sessionMaxProcesses,
+    },
+  };
+}
+
+/** What this daemon can do, of what not every one can. */
+export function capabilitiesOf({
+  registry: { options, custody, enclosures },
+  transports,
+  labels,
+}: Pick<HandlerContext, "registry" | "transports" | "labels">) {
+  return {
+    transports,
+    runtimes: reachableKinds,
+    labels,
+    stateful_shells: ["bash", "zsh", "sh", "dash", "ash"],
+    adopts_orphans: custody.adoptsOrphans,
+    inherit_env: ["all", "safe", "none"],
+    env_defaults: Object.keys(nonInteractive),
+    isolation: enclosures.capabilities.describe(),
+    dialects: ["methods", "frontend"],
+    pty: {
+      default_driver: options.ptyDriver === "auto" ? autoDriver : options.ptyDriver,
+      drivers: Object.fromEntries(
+        Object.values(drivers).map(({ name, capabilities }) => [name, capabilities]),
+      ),
+      term: "xterm-256color",
+      ring_bytes: terminalRingBytes,
+      scrollback_lines: scrollbackLines,
     },
   };
 }

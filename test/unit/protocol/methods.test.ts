@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import type { SessionRegistry } from "../../../src/core/session/registry.ts";
 import { isMethodName, methods } from "../../../src/protocol/methods.ts";
+import { Executables } from "../../../src/runtime/executables.ts";
+import { Runtimes } from "../../../src/runtime/runtimes.ts";
 import { newCounters } from "../../../src/server/counters.ts";
 import { createHandlers } from "../../../src/server/handlers/handlers.ts";
 
@@ -19,6 +21,9 @@ test("every method has a handler, and every handler a method", () => {
     version: "0",
     transports: [],
     maxLineBytes: 1,
+    runtimes: new Runtimes({ env: {}, runDir: "", executables: new Executables({ own: undefined }) }),
+    labels: [],
+    startedAt: new Date(),
     stallTimeoutS: 30,
   });
   expect(Object.keys(handlers).sort()).toEqual([...names].sort());

@@ -1,0 +1,23 @@
+// What a daemon tells of itself in the user's runtime directory, for those who look for one.
+import * as v from "valibot";
+import { Timestamp } from "./fields.ts";
+
+export const Announcement = v.object({
+  pid: v.number(),
+  start_time: v.pipe(v.nullable(v.string()), v.description("of the process, as the system has it")),
+  started_at: Timestamp,
+  version: v.string(),
+  protocol_version: v.number(),
+  platform: v.object({ os: v.string(), arch: v.string(), bun: v.string() }),
+  socket_path: v.string(),
+  http_url: v.nullable(v.string()),
+  labels: v.array(v.string()),
+  capabilities: v.pipe(v.record(v.string(), v.unknown()), v.description("as in system.describe")),
+});
+export type Announcement = v.InferOutput<typeof Announcement>;
+
+/** Undefined where it is none, or not of a kind that is known here. */
+export function announcementFrom(value: unknown): Announcement | undefined {
+  const parsed = v.safeParse(Announcement, value);
+  return parsed.success ? parsed.output : undefined;
+}

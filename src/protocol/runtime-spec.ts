@@ -1,0 +1,59 @@
+// A runtime's description, from a request, a table of the configuration or a flag.
+import { TrlError } from "./errors.ts";
+import { type RuntimeKind, type RuntimeSpec, runtimeKindNames, runtimeKinds } from "./runtime.ts";
+import { validateObject } from "./validate.ts";
+
+/** Throws INVALID_PARAMS, which names the field. One that the kind does not have is told: it would do nothing. */
+export function specFrom(fields: Record<string, unknown>): RuntimeSpec {
+  const { kind, ...rest } = fields;
+  if (typeof kind !== "string" || !runtimeKindNames.includes(kind as RuntimeKind))
+    throw new TrlError("INVALID_PARAMS", `kind: expected one of ${runtimeKindNames.join(", ")}`);
+  const schema = runtimeKinds[kind as RuntimeKind];
+  const checked = validateObject(schema, rest);
+  const strange = Object.keys(rest).find((name) => rest[name] != null && !(name in schema.entries));
+  if (strange !== undefined) {
+    const known = Object.keys(schema.entries).join(", ");
+    throw new TrlError(
+      "INVALID_PARAMS",
+      `${strange.slice(0, 64)}: a runtime of kind ${kind} has only ${known}`,
+    );
+  }
+  const spec = { kind, ...checked } as RuntimeSpec;
+  refuseContradictions(spec);
+  return spec;
+}
+
+function refuseContradictions(spec: RuntimeSpec): void {
+  if (spec.kind === "docker" && (spec.container === undefined) === (spec.image === undefined))
+    throw new TrlError("INVALID_PARAMS", "container, image: expected one of the two");
+  if (spec.kind === "http" && spec.token !== undefined && spec.token_file !== undefined)
+    throw new TrlError("INVALID_PARAMS", "token, token_file: expected one of the two");
+}
+
+/** `gpu=ssh:user@host`, `box=https://host:9100`: a name, a kind, and what the kind needs most. Undefined where it is not of that form. */
+export function specFromWords(text: string): { name: string; spec: RuntimeSpec } | undefined {
+  const [, name, kind, target] = /^([^=]+)=(\w+):(.+)$/s.exec(text) ?? [];
+  if (name === undefined || target === undefined) return undefined;
+  if (target.startsWith("//")) return { name, spec: specFrom({ kind: "http", url: `${kind}:${target}` }) };
+  return { name, spec: specFrom({ kind, ...targetFields(kind as RuntimeKind, target) }) };
+}
+
+function targetFields(kind: RuntimeKind, target: string): Record<string, unknown> {
+  const [first = "", second] = target.split("/");
+  switch (kind) {
+    case "socket":
+      return { path: target };
+    case "http":
+      return { url: target };
+    case "command":
+      return { argv: target.split(" ").filter((word) => word !== "") };
+    case "ssh":
+      return { host: target };
+    case "docker":
+      return { container: target };
+    case "kubernetes":
+      return second === undefined ? { pod: first } : { namespace: first, pod: second };
+    default:
+      return {};
+  }
+}

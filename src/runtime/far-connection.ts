@@ -1,0 +1,182 @@
+// One client's connection to one runtime: a link that is opened again when it is lost, requests that are sent again
+// where that makes no difference, and what the client follows, taken up where it was.
+import { TrlError } from "../protocol/errors.ts";
+import { type MethodName, methods } from "../protocol/methods.ts";
+import { type FarLink, LinkLost } from "./far-link.ts";
+import type { Followed } from "./followed.ts";
+import { delayMaxMs, firstDelayMs, requestPatienceMs } from "./limits.ts";
+import type { Runtime } from "./runtime.ts";
+import { Stability } from "./stability.ts";
+
+export class FarConnection {
+  readonly #followed = new Map<string, Followed>();
+  #link: FarLink | undefined;
+  #reaching: Promise<FarLink> | undefined;
+  #hadLink = false;
+  readonly #stability = new Stability();
+  #isOver = false;
+  /** The daemon there remembers who types: such a link is for nobody else. */
+  #hasTyped = false;
+  #farewells: Promise<unknown>[] = [];
+  /** How large this client's windows are, by terminal: a new link must say so again. */
+  readonly #sizes = new Map<string, unknown>();
+
+  constructor(readonly runtime: Runtime) {}
+
+  follows(id: string): boolean {
+    return this.#followed.has(id);
+  }
+
+  followed(id: string): Followed | undefined {
+    return this.#followed.get(id);
+  }
+
+  /** The daemon's answer, or its error, as it is. */
+  async request(method: MethodName, params: unknown): Promise<unknown> {
+    this.#note(method, params);
+    const mayRepeat = "isRepeatable" in methods[method];
+    for (let patienceMs = this.#hadLink ? requestPatienceMs : 0; ; patienceMs = this.runtime.patienceMs) {
+      try {
+        return await this.once(method, params, { patienceMs });
+      } catch (error) {
+        if (!(error instanceof LinkLost)) throw error;
+        if (!mayRepeat) throw this.runtime.unavailable(true);
+      }
+    }
+  }
+
+  /** Sent once; rejects with LinkLost where the link was lost with it. */
+  async once(
+    method: MethodName,
+    params: unknown,
+    how: { patienceMs?: number; received?: (data: unknown) => void; follows?: string } = {},
+  ): Promise<unknown> {
+    const { patienceMs = this.#hadLink ? requestPatienceMs : 0, received, follows } = how;
+    const link = this.#link ?? (await this.#reach(patienceMs));
+    if (follows !== undefined && link.isListenedTo(follows) && !this.follows(follows))
+      throw followedByAnother();
+    return await link.request(method, params, received);
+  }
+
+  /** Its frames are the follower's from now on, on this link and on those to come. */
+  follow(follower: Followed): void {
+    const { id } = follower;
+    this.#followed.set(id, follower);
+    this.#link?.listen(id, (frame) => this.#followed.get(id)?.take(frame));
+  }
+
+  /** Where it is not complete, the daemon there is told: it would go on sending, or wait for us to come back. */
+  unfollow(follower: Followed): void {
+    if (this.#followed.get(follower.id) !== follower) return;
+    if (!follower.isComplete && this.#link)
+      this.#farewells.push(this.#link.request(...follower.farewell).catch(() => {}));
+    this.#followed.delete(follower.id);
+    this.#link?.unlisten(follower.id);
+  }
+
+  /** Says something of which the answer does not matter. */
+  tell(method: MethodName, params: unknown): void {
+    void this.#link?.request(method, params).catch(() => {});
+  }
+
+  /** The client has gone. Its link is good for another one, unless the daemon there remembers the client by it. */
+  release(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    for (const follower of [...this.#followed.values()]) follower.end();
+    const link = this.#link;
+    this.#link = undefined;
+    if (link) void Promise.all(this.#farewells).then(() => this.#letGo(link, !this.#hasTyped));
+  }
+
+  #letGo(link: FarLink, isClean: boolean): void {
+    link.onLost.delete(this.#lost);
+    this.runtime.giveBack(link, isClean);
+  }
+
+  #note(method: MethodName, params: unknown): void {
+    const { session_id: id } = params as { session_id?: string };
+    if (method === "pty.write") this.#hasTyped = true;
+    if (method === "pty.resize" && id !== undefined) this.#sizes.set(id, params);
+    if (id !== undefined && (method === "pty.close" || method === "session.destroy")) this.#sizes.delete(id);
+  }
+
+  /** Rejects with RUNTIME_UNAVAILABLE when it has taken too long, or is of no use. */
+  #reach(patienceMs: number): Promise<FarLink> {
+    const isHopeless = this.#isOver || this.#stability.unstableMs > this.runtime.patienceMs;
+    if (isHopeless) return Promise.reject(this.runtime.unavailable(false));
+    this.#reaching ??= this.#open().finally(() => {
+      this.#reaching = undefined;
+    });
+    return this.#withPatience(this.#reaching, patienceMs);
+  }
+
+  async #withPatience(reaching: Promise<FarLink>, patienceMs: number): Promise<FarLink> {
+    const deadline = performance.now() + patienceMs;
+    for (let delayMs = firstDelayMs, attempt = reaching; ; delayMs = Math.min(delayMs * 2, delayMaxMs)) {
+      try {
+        return await attempt;
+      } catch (error) {
+        const isHopeless = this.runtime.isHopeless || this.#isOver;
+        if (isHopeless || performance.now() + delayMs > deadline) throw error;
+      }
+      await Bun.sleep(delayMs * (0.75 + Math.random() / 2));
+      if (this.#link) return this.#link;
+      this.#reaching ??= this.#open().finally(() => {
+        this.#reaching = undefined;
+      });
+      attempt = this.#reaching;
+    }
+  }
+
+  async #open(): Promise<FarLink> {
+    await this.#stability.pause();
+    const link = await this.runtime.link();
+    this.#stability.opened();
+    if (this.#isOver) {
+      this.runtime.giveBack(link, true);
+      throw this.runtime.unavailable(false);
+    }
+    this.#link = link;
+    this.#hadLink = true;
+    link.onLost.add(this.#lost);
+    for (const size of this.#sizes.values()) void link.request("pty.resize", size).catch(() => {});
+    for (const id of this.#followed.keys()) link.listen(id, (frame) => this.#followed.get(id)?.take(frame));
+    return link;
+  }
+
+  readonly #lost = () => {
+    this.#link = undefined;
+    this.#stability.lost();
+    for (const follower of [...this.#followed.values()])
+      if (!follower.isComplete) void this.#resume(follower);
+  };
+
+  /** Until it goes on, or it is certain that it does not. */
+  async #resume(follower: Followed): Promise<void> {
+    const isWanted = () => this.#followed.get(follower.id) === follower && !this.#isOver;
+    try {
+      const link = this.#link ?? (await this.#reach(this.runtime.patienceMs));
+      if (isWanted()) await follower.resume(link);
+    } catch (error) {
+      // A link that is lost meanwhile starts this anew.
+      if (error instanceof LinkLost || !isWanted()) return;
+      follower.lose(asLoss(error, this.runtime));
+    }
+  }
+}
+
+function followedByAnother(): TrlError {
+  const message = "another client follows it, and this runtime is a single process with a single connection";
+  return new TrlError("UNSUPPORTED", message);
+}
+
+/** It cannot be reached; or a daemon is there, and knows nothing of it. */
+export function asLoss(error: unknown, runtime: Runtime): TrlError {
+  if (!(error instanceof TrlError)) return runtime.unavailable(true);
+  if (error.code.startsWith("RUNTIME_"))
+    return new TrlError(error.code, error.message, { ...(error.data as object), may_have_run: true });
+  const reason = "the daemon there does not know it any more";
+  const data = { runtime: runtime.name, since: new Date().toISOString(), reason, may_have_run: true };
+  return new TrlError("RUNTIME_UNAVAILABLE", `lost in the runtime "${runtime.name}": ${reason}`, data);
+}

@@ -1,0 +1,17 @@
+/** The way out to a client: bounded, and overtaken by replies. */
+export interface Outlet {
+  readonly hasRoom: boolean;
+  readonly isClosed: boolean;
+  /** The client cannot say anything any more, such as how much it has taken. */
+  readonly isDeaf: boolean;
+  send(frame: Uint8Array): void;
+  /** Who is attached is told, and keeps the client's connection open. */
+  attach(user: OutletUser): void;
+  detach(user: OutletUser): void;
+}
+
+export interface OutletUser {
+  roomMade(): void;
+  /** The client has gone. */
+  closed(): void;
+}

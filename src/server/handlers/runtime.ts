@@ -1,0 +1,64 @@
+import { TrlError } from "../../protocol/errors.ts";
+import { hostRuntime, type RuntimeInfo } from "../../protocol/runtime.ts";
+import { specFrom } from "../../protocol/runtime-spec.ts";
+import type { HandlerContext, Handlers } from "./handlers.ts";
+import { describe } from "./system.ts";
+
+type RuntimeHandlers = Pick<Handlers, Extract<keyof Handlers, `runtime.${string}`>>;
+
+export function runtimeHandlers(context: HandlerContext): RuntimeHandlers {
+  const { runtimes } = context;
+  return {
+    "runtime.list": async () => ({
+      runtimes: [
+        hostInfo(context),
+        ...(await Promise.all(
+          runtimes.all.map(async (runtime) => {
+            const isThere = runtime.state === "connected";
+            const running = isThere ? await runtimes.runningCommands(runtime) : undefined;
+            return runtimes.infoOf(runtime, running ?? null);
+          }),
+        )),
+      ],
+    }),
+
+    "runtime.add": ({ name, kind, ...fields }) =>
+      runtimes.infoOf(runtimes.add(name, specFrom({ kind, ...fields }))),
+
+    "runtime.remove": async ({ name, force = false }) => {
+      if (name === hostRuntime)
+        throw new TrlError("INVALID_PARAMS", 'name: "host" is this daemon, and is always there');
+      await runtimes.remove(name, force);
+      return { name, removed: true };
+    },
+
+    "runtime.check": async ({ name }) => {
+      if (name === hostRuntime) {
+        const { version, platform, capabilities } = describe(context);
+        return { name, kind: hostRuntime, version, platform, latency_ms: 0, capabilities };
+      }
+      const runtime = runtimes.get(name);
+      const { version, platform, capabilities } = await runtime.ask("system.describe", {});
+      const asked = performance.now();
+      await runtime.ask("system.ping", {});
+      const latency_ms = Math.round((performance.now() - asked) * 100) / 100;
+      return { name, kind: runtime.spec.kind, version, platform, latency_ms, capabilities };
+    },
+  };
+}
+
+function hostInfo({ registry, labels, version, startedAt }: HandlerContext): RuntimeInfo {
+  const sessions = registry.list();
+  return {
+    name: hostRuntime,
+    kind: hostRuntime,
+    target: "this daemon",
+    labels: [...labels],
+    state: "connected",
+    since: startedAt.toISOString(),
+    reason: null,
+    version,
+    running_commands: sessions.filter((session) => session.isRunning).length,
+    sessions: sessions.length + registry.terminals.live.length,
+  };
+}

@@ -1,0 +1,17 @@
+// A pid is used again one day; with the time at which its process was started it is not.
+import { execFileSync } from "node:child_process";
+import { startTimeOnLinux } from "./start-time-linux.ts";
+
+/** In whatever form the system has it; undefined where there is no such process. */
+export function startTimeOf(pid: number): string | undefined {
+  return process.platform === "linux" ? startTimeOnLinux(pid) : startTimeByPs(pid);
+}
+
+function startTimeByPs(pid: number): string | undefined {
+  try {
+    const time = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" }).trim();
+    return time.replaceAll(/\s+/g, "-") || undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+// A daemon in front of another one: clients speak with the first, and what they start lives at the second.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Carrier } from "./carriers/carrier.ts";
+import { openUnix } from "./carriers/unix.ts";
+import type { DaemonSetup, TestDaemon } from "./daemon.ts";
+import { Wire } from "./wire.ts";
+
+/** Where what the tests start lives: the daemon there, and how the one in front reaches it. */
+export interface FarSide {
+  daemon: TestDaemon;
+  /** A table of the configuration file. */
+  spec: Record<string, string | number | string[]>;
+  /** For the daemon in front. */
+  env?: Record<string, string>;
+}
+
+export type StartFar = (setup: DaemonSetup, start: Start) => Promise<FarSide>;
+type Start = (setup: DaemonSetup) => Promise<TestDaemon>;
+
+const runtime = "far";
+
+export async function startInFront(
+  startFar: StartFar,
+  setup: DaemonSetup,
+  start: Start,
+): Promise<TestDaemon> {
+  const { daemon: far, spec, env = {} } = await startFar(setup, start);
+  const config = join(far.dir, "front.toml");
+  const fields = Object.entries(spec).map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`);
+  writeFileSync(config, `[runtimes.${runtime}]\n${fields.join("")}`, { mode: 0o600 });
+  const verbose = setup.flags?.includes("--verbose") ? ["--verbose"] : [];
+  const front = await start({ flags: ["--config", config, ...verbose], env });
+  return {
+    ...far,
+    socketPath: front.socketPath,
+    connect: () => Wire.over(async (events) => placing(await openUnix(front.socketPath, events))),
+    log: () => `${front.log()}${far.log()}`,
+    async [Symbol.asyncDispose]() {
+      await front[Symbol.asyncDispose]();
+      await far[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Where a test says nothing of a runtime, it is the one of the tests. */
+function placing(carrier: Carrier): Carrier {
+  const place = (line: string) => {
+    if (!line.includes(".create")) return line;
+    const { method, params, ...rest } = JSON.parse(line) as { method: string; params?: object };
+    const isCreation = method === "session.create" || method === "pty.create";
+    return JSON.stringify({ ...rest, method, params: isCreation ? { runtime, ...params } : params });
+  };
+  return {
+    send: (bytes) =>
+      carrier.send(Buffer.from(Buffer.from(bytes).toString().split("\n").map(place).join("\n"))),
+    endInput: () => carrier.endInput(),
+    pause: () => carrier.pause(),
+    resume: () => carrier.resume(),
+    terminate: () => carrier.terminate(),
+  };
+}

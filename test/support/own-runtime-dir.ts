@@ -1,0 +1,9 @@
+// Loaded before all tests: daemons of the tests that have no directory of their own announce themselves in one that is
+// gone afterwards, and not among those of the person who runs the tests.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const path = mkdtempSync(join(tmpdir(), "trl-test-"));
+process.env["TRL_RUNTIME_DIR"] = path;
+process.on("exit", () => rmSync(path, { recursive: true, force: true }));
