@@ -1,26 +1,18 @@
 // A command's output as it comes, taken at the caller's pace, across lost connections: each byte once. The command
 // goes on without us; it is stopped only where somebody says so.
-import type { ExitFrame, ExitReason } from "../protocol/exec.ts";
-import type { Receipt } from "../protocol/isolation.ts";
+import type { ExitFrame } from "../protocol/exec.ts";
 import type { Params } from "../protocol/methods.ts";
 import { fromBase64 } from "../util/base64.ts";
 import { deferred } from "../util/deferred.ts";
 import { type Chunk, ChunkQueue } from "./chunk-queue.ts";
+import { type CommandExit, commandExit } from "./command-exit.ts";
 import { ConnectionError, isTrlError, lostError, unsent } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { InputQueue } from "./input-queue.ts";
 import type { Frame, Link } from "./link.ts";
-import { type Camelized, camelized } from "./naming.ts";
 import type { Follower } from "./reconnect.ts";
 import { stopCommand } from "./stop-command.ts";
 import type { StreamSetup } from "./stream-setup.ts";
-
-/** How a command ended, where that is known. */
-export type KnownExit = Omit<ExitFrame, "stream_id" | "type" | "error" | "reason" | "receipt"> & {
-  reason: ExitReason;
-  receipt: Receipt;
-};
-export type CommandExit = Camelized<KnownExit>;
 
 /** What may be under way and wait here before the command is held back. */
 const windowBytes = 1024 * 1024;
@@ -185,11 +177,11 @@ export class CommandStream<Data extends string | Uint8Array = string>
       this.#isLagging = true;
       if (this.#chunks.isWanted) this.#comeBack();
     } else if (frame.type === "exit") {
-      const { stream_id, type, error, reason, receipt, ...exit } = frame as unknown as ExitFrame;
+      const exit = frame as unknown as ExitFrame;
       const { signal } = this.#setup;
-      if (error) this.#fail(lostError(error));
+      if (exit.error) this.#fail(lostError(exit.error));
       else if (signal?.aborted) this.#fail(signal.reason);
-      else this.#finish(camelized({ ...exit, reason: reason as ExitReason, receipt: receipt! }));
+      else this.#finish(commandExit(exit));
     }
   };
 

@@ -3,7 +3,8 @@ import { TrlError } from "../protocol/errors.ts";
 import { omissionMarker, type RunResult } from "../protocol/exec.ts";
 import { toBase64 } from "../util/base64.ts";
 import type { StreamName } from "./chunk-queue.ts";
-import { CommandStream, type KnownExit } from "./command-stream.ts";
+import type { KnownExit } from "./command-exit.ts";
+import { CommandStream } from "./command-stream.ts";
 import type { Host } from "./host.ts";
 import { wireSpelt } from "./naming.ts";
 

@@ -142,7 +142,7 @@ function openDoors(
 /** What they start for their links has our environment, less what is our own business. */
 function knownRuntimes(options: DaemonOptions, { custody }: SessionRegistry, runDir: string): Runtimes {
   const entries = Object.entries(options.env).filter(([name]) => !name.startsWith("TRL_"));
-  const env = { ...Object.fromEntries(entries), ...custody.exemption };
+  const env = { ...Object.fromEntries(entries), ...custody.exemption.env };
   const runtimes = new Runtimes({ env, runDir, executables: ownExecutables(options.executablesDir) });
   for (const { name, spec, origin } of options.runtimes)
     orOptionError(`${origin} ${name}`, () => runtimes.add(name, spec));

@@ -3,7 +3,8 @@ export type { Carrier, CarrierEvents, OpenCarrier } from "../client/carriers/car
 export type { ChildTarget } from "../client/carriers/child.ts";
 export type { WebTarget } from "../client/carriers/websocket.ts";
 export type { Chunk } from "../client/chunk-queue.ts";
-export type { CommandExit, CommandStream } from "../client/command-stream.ts";
+export type { CommandExit } from "../client/command-exit.ts";
+export type { CommandStream } from "../client/command-stream.ts";
 export type { Discovered } from "../client/discover.ts";
 export type { Camelized } from "../client/naming.ts";
 export type { ConnectionState } from "../client/reconnect.ts";

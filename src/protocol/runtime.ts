@@ -141,6 +141,8 @@ export const CheckResult = v.object({
 /** What does not answer is left out of a list, and named. */
 export const Unavailable = v.object({ runtime: RuntimeName, since: Timestamp, reason: v.string() });
 export const UnavailableRuntimes = v.optional(v.array(Unavailable));
+/** What RUNTIME_UNAVAILABLE tells; whether the request may have been carried out. */
+export const UnavailableData = v.object({ ...Unavailable.entries, may_have_run: v.boolean() });
 export type Unavailable = v.InferOutput<typeof Unavailable>;
 
 /** Of a list: only what lives there. */

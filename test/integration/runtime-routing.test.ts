@@ -140,7 +140,7 @@ describe.each(runtimes)("in %s", (runtime) => {
       ["pty.subscribe", { from: 5 }],
       ["pty.snapshot", {}],
     ];
-    const timings = /"duration_ms":\d+|x-[0-9a-f]{8}/g;
+    const timings = /"duration_ms":\d+|"cpu_ms":[\d.]+|x-[0-9a-f]{8}/g;
     for (const [method, params] of requests) {
       const error = async (its: Wire, session_id: string) => {
         const told = await its.fail(method, { session_id, ...params });

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { errorCodes } from "../../src/protocol/errors.ts";
 import { frontendMessages, frontendReplies, frontendTag } from "../../src/protocol/frontend.ts";
 import { isMethodName, methods } from "../../src/protocol/methods.ts";
+import { UnavailableData } from "../../src/protocol/runtime.ts";
 import { validateParams } from "../../src/protocol/validate.ts";
 import type { Frame } from "./wire.ts";
 
@@ -37,8 +38,12 @@ function checkReply({ ok, data, error }: Frame, request: Frame | undefined): voi
   if (!isMethodName(method)) throw new Error("unknown method");
   if (ok || error.code !== "INVALID_PARAMS") exactly(validateParams(method, params), params ?? {});
   if (ok) exactly(v.parse(methods[method].result, data), data);
-  if (error?.data) exactly(v.parse(methods["exec.run"].result, error.data), error.data);
+  if (error?.data) exactly(v.parse(dataOf(error.code), error.data), error.data);
 }
+
+/** What an error of this code tells beside its message. */
+const dataOf = (code: string): v.GenericSchema =>
+  code === "RUNTIME_UNAVAILABLE" ? UnavailableData : methods["exec.run"].result;
 
 /** Of the frontend dialect. A tag that nobody knows is shown for the answer to it. */
 function checkMessage({ type, ...fields }: Frame): void {

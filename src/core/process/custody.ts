@@ -1,6 +1,8 @@
 // Who owns each process. Roots are what the daemon started itself. What left its parents behind (setsid, double
 // fork, nohup) comes back to the daemon as the subreaper (Linux) and is attributed by the tags in its
 // environment, then by its process group, then by when it appeared. Elsewhere the tags alone must do.
+
+import { Exemption } from "./exemption.ts";
 import { becomeSubreaper, reap } from "./libc.ts";
 import { type ProcessEntry, processTable, sendSignal } from "./process-table.ts";
 
@@ -35,13 +37,8 @@ export class Custody {
   #territories = new Map<string, Territory>();
   /** Children that whoever became this daemon by `exec` had before: none of ours. */
   readonly #foreign: Set<number>;
-  /**
-   * For the environment of what the daemon starts for itself, such as a link to another runtime: it is no session's,
-   * wherever it goes. The value is nobody else's to know.
-   */
-  readonly exemption = { TRL_EXEMPT: crypto.randomUUID() };
-  /** Whatever a session starts is in a process session of its own: who is in ours, the daemon started for itself. */
-  readonly #ownSid = processTable.entry(process.pid)?.sid;
+  /** For what the daemon starts for itself. */
+  readonly exemption = new Exemption();
   #roots = new Map<number, Owner>();
   #adopted = new Map<number, Adopted>();
   #hasLeftSomething = new Set<string>();
@@ -134,16 +131,11 @@ export class Custody {
     for (const pid of processTable.childrenOf(process.pid)) {
       if (this.#roots.has(pid) || this.#adopted.has(pid) || this.#foreign.has(pid)) continue;
       const entry = processTable.entry(pid);
-      if (entry && (entry.sid === this.#ownSid || this.#isExempt(entry))) continue;
+      if (entry && this.exemption.covers(entry)) continue;
       if (!entry || entry.isZombie) this.#metDead = true;
       if (entry?.isZombie) reap(pid);
       else if (entry) this.#adopt(entry, this.#ownerOf(entry, justEnded));
     }
-  }
-
-  #isExempt({ pid, isZombie }: ProcessEntry): boolean {
-    const [[name, value]] = Object.entries(this.exemption) as [[string, string]];
-    return !isZombie && processTable.environmentOf(pid, [name])[name] === value;
   }
 
   #adopt(entry: ProcessEntry, owner: Owner | undefined): void {
