@@ -23,9 +23,18 @@ export const asItIs: Presentation = {
   isFrontend: false,
 };
 
+/** What of the client's params matters for coming back. */
+export interface SubscriptionWishes {
+  presentation: Presentation;
+  windowBytes: number | undefined;
+  isPassive: boolean;
+  beginsWithRedraw: boolean;
+}
+
 export class FollowedTerminal extends Followed {
   readonly presentation: Presentation;
   readonly #clientWindowBytes: number | undefined;
+  readonly #isPassive: boolean;
   /** The next live byte. */
   #end = 0;
   #taken = 0;
@@ -34,15 +43,11 @@ export class FollowedTerminal extends Followed {
   /** After a gap, until the screen has come. */
   #awaitsRedraw: boolean;
 
-  constructor(
-    id: string,
-    connection: FarConnection,
-    outlet: Outlet,
-    how: { presentation: Presentation; windowBytes: number | undefined; beginsWithRedraw: boolean },
-  ) {
+  constructor(id: string, connection: FarConnection, outlet: Outlet, how: SubscriptionWishes) {
     super(id, connection, outlet);
     this.presentation = how.presentation;
     this.#clientWindowBytes = how.windowBytes;
+    this.#isPassive = how.isPassive;
     this.#awaitsRedraw = how.beginsWithRedraw;
   }
 
@@ -51,7 +56,8 @@ export class FollowedTerminal extends Followed {
   }
 
   get terms() {
-    return { window_bytes: this.#clientWindowBytes ?? terminalWindowBytes };
+    const window_bytes = this.#clientWindowBytes ?? terminalWindowBytes;
+    return this.#isPassive ? { window_bytes, passive: true } : { window_bytes };
   }
 
   override roomMade(): void {

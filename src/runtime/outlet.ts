@@ -5,6 +5,8 @@ export interface Outlet {
   /** The client cannot say anything any more, such as how much it has taken. */
   readonly isDeaf: boolean;
   send(frame: Uint8Array): void;
+  /** Resolves when what was sent before has left, or never will. */
+  emptied(): Promise<void>;
   /** Who is attached is told, and keeps the client's connection open. */
   attach(user: OutletUser): void;
   detach(user: OutletUser): void;

@@ -96,6 +96,7 @@ export async function subscribe(
   const follower = new FollowedTerminal(id, connection, far.outlet, {
     presentation,
     windowBytes: numberOf(params["window_bytes"]),
+    isPassive: params["passive"] === true,
     beginsWithRedraw: params["from"] === undefined && params["replay"] !== "none",
   });
   const received = (data: unknown) => {
@@ -142,7 +143,9 @@ async function toFollowers(
       return isEnd ? { [idField]: id, [endedFields[method]!]: true } : { [idField]: id };
     }
   });
-  return (await Promise.all(replies))[0];
+  const [reply] = await Promise.all(replies);
+  if (isEnd) await far.outlet.emptied(); // who comes again must not meet what is left of this
+  return reply;
 }
 
 const endedFields: Partial<Record<MethodName, string>> = {

@@ -6,6 +6,9 @@ import { runHelper } from "../process/helper-program.ts";
 import type { Enclosure } from "./enclosure.ts";
 import { launchFailure } from "./launcher.ts";
 
+/** What bwrap and unshare say of themselves, and not of the shell that they were to become. */
+const isRefusal = /^(?:bwrap: (?!execvp)|unshare: (?!failed to execute))/;
+
 export async function tryToStart(
   enclosure: Enclosure,
   shell: string,
@@ -26,7 +29,7 @@ export async function tryToStart(
     );
   }
   const detail = said || (signal ?? `exit code ${exitCode}`);
-  if (exitCode === launchFailure || /^bwrap: (?!execvp)/.test(said))
+  if (exitCode === launchFailure || isRefusal.test(said))
     throw new TrlError("UNSUPPORTED", `isolation: the machine refused what was asked for: ${detail}`);
   throw new TrlError("INVALID_PARAMS", `isolation: ${shell} cannot be started with it: ${detail}`);
 }
