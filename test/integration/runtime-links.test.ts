@@ -125,6 +125,19 @@ describe("a link that is cut", () => {
     expect(await watcher.untilExit()).not.toHaveProperty("error");
   });
 
+  test("does not make a display of who only records", async () => {
+    const terminal = await newTerminal(wire, { runtime: "far", command: "cat" });
+    const watcher = await Watcher.subscribe(wire, { session_id: terminal.id, from: 0, passive: true });
+    middle.cut();
+    await terminal.type("after the cut\r");
+    await until("what came afterwards", () => watcher.all.includes("after the cut\r\nafter the cut\r\n"));
+    expect((await terminal.summary()).subscribers).toBe(0);
+    await wire.call("pty.unsubscribe", { session_id: terminal.id });
+    await wire.call("pty.subscribe", { session_id: terminal.id, from: 0 });
+    expect((await terminal.summary()).subscribers).toBe(1);
+    await wire.call("pty.close", { session_id: terminal.id });
+  });
+
   test("with a run on its way: the result comes all the same, and it has run once", async () => {
     const mark = `${far.dir}/once`;
     const command = `echo run >>${mark}; cd /usr; sleep 0.5; echo out; echo err >&2; exit 4`;

@@ -175,6 +175,27 @@ test("lists show those of the host, and all others, each with its runtime", asyn
   for (const id of ids.keys()) await fresh.call("session.destroy", { session_id: id });
 });
 
+test("lists of those in one state leave out the others, wherever they are", async () => {
+  const there = await newSession(wire, { runtime: "by-socket" });
+  const { command_id } = await there.run("true");
+  const { stream_id } = await wire.call("exec.stream", { session_id: there.id, command: "sleep 100" });
+  const streams = async (params: object) => {
+    const listed = (await wire.call("exec.list", params)).streams;
+    return listed.filter((it) => it.session_id === there.id).map((it) => it.stream_id);
+  };
+  expect(await streams({})).toEqual([command_id, stream_id]);
+  expect(await streams({ state: "running" })).toEqual([stream_id]);
+  expect(await streams({ state: "ended", runtime: "by-socket" })).toEqual([command_id]);
+  expect((await wire.fail("exec.list", { state: "over", runtime: "by-socket" })).code).toBe("INVALID_PARAMS");
+  const terminal = await newTerminal(wire, { runtime: "by-socket", command: "cat" });
+  const terminals = async (state: "running" | "exited") =>
+    (await wire.call("pty.list", { state })).sessions.some((it) => it.session_id === terminal.id);
+  expect([await terminals("running"), await terminals("exited")]).toEqual([true, false]);
+  await wire.call("session.destroy", { session_id: there.id, force: true });
+  await wire.call("pty.close", { session_id: terminal.id });
+  expect([await terminals("running"), await terminals("exited")]).toEqual([false, true]);
+});
+
 test("a daemon in front that was started anew finds what lives elsewhere", async () => {
   using direct = await far.connect();
   const session = await newSession(direct, { name: "old" });
