@@ -28,6 +28,7 @@ async function callAll(trl: Trl, called: Set<MethodName>): Promise<void> {
     const { streams } = await trl.call("exec.list");
     return streams.some((it) => it.stream_id === stream_id && it.state === "ended");
   });
+  assert.equal((await call("exec.wait", { stream_id })).reason, "cancelled");
   assert.equal((await call("session.destroy", { session_id })).state, "terminated");
   const { session_id: id } = await call("pty.create", { command: "cat" });
   assert.equal((await call("pty.subscribe", { session_id: id, window_bytes: 65536 })).state, "running");
@@ -40,6 +41,14 @@ async function callAll(trl: Trl, called: Set<MethodName>): Promise<void> {
   assert.equal((await call("pty.unsubscribe", { session_id: id })).unsubscribed, true);
   assert.ok((await call("pty.list")).sessions.some((it) => it.session_id === id));
   assert.equal((await call("pty.close", { session_id: id })).state, "terminated");
+  const name = `nowhere-${crypto.randomUUID()}`;
+  assert.equal(
+    (await call("runtime.add", { name, kind: "socket", path: "/nowhere/trl.sock" })).state,
+    "idle",
+  );
+  await failure("check", call("runtime.check", { name }), "RUNTIME_UNAVAILABLE");
+  assert.ok((await call("runtime.list")).runtimes.some((it) => it.name === name && it.state !== "connected"));
+  assert.equal((await call("runtime.remove", { name })).removed, true);
 }
 
 export const methodCases: Case[] = [
