@@ -11,7 +11,8 @@ export const runs: Case[] = [
       const result = await session.run("echo out; echo err >&2; exit 3");
       assert.match(result.commandId, /^x-[0-9a-f]{12}$/);
       assert.equal(typeof result.durationMs, "number");
-      const { commandId, durationMs, ...rest } = result;
+      const { commandId, durationMs, receipt, ...rest } = result;
+      assert.equal(receipt.bytesOut, 8);
       assert.deepEqual(rest, {
         stdout: "out\n",
         stderr: "err\n",
