@@ -1,5 +1,6 @@
 // Links that are lost in the middle of something, daemons that are gone, and clients that are slow.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { newCommandId } from "../../src/client/command-id.ts";
 import { type Cuttable, cuttable } from "../support/cuttable.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { residentBytes } from "../support/http.ts";
@@ -63,11 +64,7 @@ describe("a link that is cut", () => {
     async (encoding) => {
       wire.keepsFrames = false;
       const cuts = cutEvery(all.length / 4, 3);
-      const { stream_id } = await wire.call("exec.stream", {
-        session_id: session.id,
-        command: `cat ${far.dir}/all; cat ${far.dir}/all >&2`,
-        encoding,
-      });
+      const stream_id = newCommandId(); // known before the first frame comes
       const frames: Frame[] = [];
       const hashes = { stdout: new Bun.CryptoHasher("sha256"), stderr: new Bun.CryptoHasher("sha256") };
       wire.onFrame = (frame) => {
@@ -76,6 +73,12 @@ describe("a link that is cut", () => {
           hashes[frame["type"] as "stdout"].update(Buffer.from(frame["data"], encoding));
         frames.push({ ...frame, data: undefined });
       };
+      await wire.call("exec.stream", {
+        session_id: session.id,
+        command: `cat ${far.dir}/all; cat ${far.dir}/all >&2`,
+        command_id: stream_id,
+        encoding,
+      });
       await until("the exit frame", () => frames.some((frame) => frame["type"] === "exit"), 30_000);
       cuts.stop();
       expect(cuts.done).toBe(3);

@@ -62,7 +62,7 @@ describe("the packed files", () => {
 
 describe("imports:", () => {
   const names =
-    "CommandError,ConnectionError,NoDaemonError,TrlError,attachXterm,carrierTo,connect,isTrlError";
+    "CommandError,ConnectionError,NoDaemonError,TrlError,attachXterm,carrierTo,connect,discover,isTrlError";
   const program = (module: string) =>
     `import * as all from "${module}"; console.log(Object.keys(all).sort().join())`;
 
