@@ -53,7 +53,10 @@ export function describe({
     platform: { os: process.platform, arch: process.arch, bun: Bun.version },
     methods: methodSchemas(),
     error_codes: errorCodes,
-    capabilities: capabilitiesOf({ registry, transports, labels }),
+    capabilities: {
+      ...capabilitiesOf({ registry, transports, labels }),
+      isolation: registry.enclosures.capabilities.describe(),
+    },
     limits: {
       max_sessions: options.maxSessions,
       max_line_bytes: maxLineBytes,
@@ -67,9 +70,9 @@ export function describe({
   };
 }
 
-/** What this daemon can do, of what not every one can. */
+/** What this daemon can do, of what not every one can, and what is known without a trial. */
 export function capabilitiesOf({
-  registry: { options, custody, enclosures },
+  registry: { options, custody },
   transports,
   labels,
 }: Pick<HandlerContext, "registry" | "transports" | "labels">) {
@@ -81,7 +84,6 @@ export function capabilitiesOf({
     adopts_orphans: custody.adoptsOrphans,
     inherit_env: ["all", "safe", "none"],
     env_defaults: Object.keys(nonInteractive),
-    isolation: enclosures.capabilities.describe(),
     dialects: ["methods", "frontend"],
     pty: {
       default_driver: options.ptyDriver === "auto" ? autoDriver : options.ptyDriver,
