@@ -587,7 +587,8 @@ describe("a slow client", () => {
     }
     await wire.call("exec.cancel", { stream_id: streamId });
     await wire.frame((frame) => frame["type"] === "exit");
-    expect(delays.sort((a, b) => a - b)[Math.floor(delays.length * 0.9)]).toBeLessThan(50);
+    // Without turns it would be seconds; the rest is for a machine that is busy.
+    expect(delays.sort((a, b) => a - b)[Math.floor(delays.length * 0.9)]).toBeLessThan(250);
   });
 
   test("that takes nothing is let go after the stall timeout, and may come back", async () => {
