@@ -218,7 +218,8 @@ describe("the sandbox", () => {
       await terminal.waitFor("KeyboardInterrupt");
       await terminal.type("open('/etc/trl-test', 'w')\n");
       await terminal.waitFor("Read-only file system");
-      const closed = await newTerminal(wire, { isolation, command: "sleep 100" });
+      const closed = await newTerminal(wire, { isolation, command: "echo up; sleep 100" });
+      await closed.waitFor("up"); // before, it is bwrap's, which does not hear of a closed terminal
       expect(await wire.call("pty.close", { session_id: closed.id })).toMatchObject({
         exit_code: 129,
         signal: "SIGHUP",

@@ -580,23 +580,21 @@ describe("a slow client", () => {
     expect(peak - before).toBeLessThan(64);
   }, 60_000);
 
-  testExceptOver(["runtime"], "how long it takes is measured where one daemon has the machine")(
-    "does not delay another, nor a ping on its own connection during a flood",
-    async () => {
-      using wire = await daemon.connect();
-      wire.keepsFrames = false;
-      const { streamId } = await start(wire, "yes 'a line of ordinary text that goes on for a while'");
-      const delays: number[] = [];
-      for (let i = 0; i < 40; i++) {
-        const began = performance.now();
-        await wire.call("system.ping", {});
-        delays.push(performance.now() - began);
-      }
-      await wire.call("exec.cancel", { stream_id: streamId });
-      await wire.frame((frame) => frame["type"] === "exit");
-      expect(delays.sort((a, b) => a - b)[Math.floor(delays.length * 0.9)]).toBeLessThan(50);
-    },
-  );
+  test("does not delay another, nor a ping on its own connection during a flood", async () => {
+    using wire = await daemon.connect();
+    wire.keepsFrames = false;
+    const { streamId } = await start(wire, "yes 'a line of ordinary text that goes on for a while'");
+    const delays: number[] = [];
+    for (let i = 0; i < 40; i++) {
+      const began = performance.now();
+      await wire.call("system.ping", {});
+      delays.push(performance.now() - began);
+    }
+    await wire.call("exec.cancel", { stream_id: streamId });
+    await wire.frame((frame) => frame["type"] === "exit");
+    // Without turns it would be seconds; the rest is for a machine that is busy.
+    expect(delays.sort((a, b) => a - b)[Math.floor(delays.length * 0.9)]).toBeLessThan(250);
+  });
 
   test("that takes nothing is let go after the stall timeout, and may come back", async () => {
     await using impatient = await startDaemon({ flags: ["--stall-timeout-s", "0.5"] });
