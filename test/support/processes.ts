@@ -26,10 +26,18 @@ export const processesWith = (text: string): number[] =>
     .filter(({ args, pid }) => args.includes(text) && pid !== process.pid)
     .map(({ pid }) => pid);
 
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // it has ended meanwhile
+  }
+}
+
 /** Asked to end, and made to where they do not. */
 export async function endAll(pids: number[]): Promise<void> {
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {
-    for (const pid of pids.filter(isAlive)) process.kill(pid, signal);
+    for (const pid of pids) signalIfThere(pid, signal);
     const areGone = await until("their end", () => !pids.some(isAlive), 5000).catch(() => false);
     if (areGone) return;
   }
