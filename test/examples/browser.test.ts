@@ -203,11 +203,10 @@ test("a flood does not take the page with it, and ^C ends it", async () => {
     async () => {
       expect(await page.evaluate("6 * 7")).toBe(42);
       answers++;
-      return (await printed()) - start > 20_000_000;
+      return answers > 5 && (await printed()) - start > 20_000_000;
     },
     60_000,
   );
-  expect(answers).toBeGreaterThan(5);
   await page.keyboard.press("Control+C");
   await sees(page, prompt);
   await run(page, "clear; echo back again");
