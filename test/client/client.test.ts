@@ -8,6 +8,8 @@ import type { Transport } from "./world.ts";
 const root = join(import.meta.dir, "../..");
 const programs = { node: "node", bun: process.execPath };
 const allMs = 240_000;
+/** How long a process may take to end by itself, after all has been said. */
+const endMs = 20_000;
 
 interface Outcome {
   name: string;
@@ -30,11 +32,15 @@ async function bundle(): Promise<string> {
 
 async function runAll(program: string, transport: Transport, script: string): Promise<Map<string, Outcome>> {
   const child = Bun.spawn([program, script, transport], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
-  const [said, errors, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
+  const errorsRead = new Response(child.stderr).text();
+  let said = "";
+  let late: ReturnType<typeof setTimeout> | undefined;
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+    said += text;
+    if (said.includes(afterAll[0]!)) late ??= setTimeout(() => child.kill("SIGKILL"), endMs);
+  }
+  const [errors, exitCode] = await Promise.all([errorsRead, child.exited]);
+  clearTimeout(late);
   const outcomes = said
     .split("\n")
     .filter(Boolean)

@@ -22,18 +22,20 @@ const dir = mkdtempSync(join(tmpdir(), "trl-client-shared-"));
 const shared = await startDaemon(dir);
 const waiting = cases.filter(({ on, name }) => (on?.includes(transport) ?? true) && name.includes(only));
 
+const errorOf = (promise: Promise<void>): Promise<string | undefined> =>
+  promise.then(
+    () => undefined,
+    (thrown: Error) => thrown.stack ?? thrown.message,
+  );
+
 async function work(): Promise<void> {
   for (let next = waiting.shift(); next; next = waiting.shift()) {
     const { name, run } = next;
     const started = performance.now();
     const world = new World(transport, shared);
-    const error = await soon(name, run(world), caseMs)
-      .then(() => world[Symbol.asyncDispose]())
-      .then(
-        () => undefined,
-        (thrown: Error) => thrown.stack ?? thrown.message,
-      );
-    say({ name, ms: Math.round(performance.now() - started), error });
+    const failed = await errorOf(soon(name, run(world), caseMs));
+    const left = await errorOf(world[Symbol.asyncDispose]());
+    say({ name, ms: Math.round(performance.now() - started), error: failed ?? left });
   }
 }
 

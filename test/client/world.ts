@@ -128,8 +128,11 @@ export class World implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const close of this.#toClose.reverse()) await soon("the end of a case", close());
+    const ends = this.#toClose.reverse().map((close) => () => soon("the end of a case", close()));
+    const errors: unknown[] = [];
+    for (const end of ends) await end().catch((error: unknown) => errors.push(error));
     rmSync(this.dir, { recursive: true, force: true });
+    if (errors.length > 0) throw errors[0];
   }
 }
 

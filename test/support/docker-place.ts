@@ -1,7 +1,7 @@
 // The tests' daemon in a container. It has the programs and the files of this machine, which the tests use, and sees its
 // processes by the numbers that they have here. Engine and container are started with the first daemon, and ended with
 // the file.
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { beside } from "../../src/util/socket-path.ts";
 import { startDocker, type TestDocker } from "./dockerd.ts";
 import type { StartFar } from "./front.ts";
@@ -11,13 +11,16 @@ import { isAlive, until } from "./wait.ts";
 let engine: Promise<TestDocker> | undefined;
 let container: string | undefined;
 
-/** What is not in the image; /tmp is where the tests meet what they have started. */
-const shared = ["/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc", "/root", "/opt", "/work"];
+/** Whatever this machine has, wherever the project lies in it, but for what a container has of its own. */
+const own = new Set(["proc", "sys", "dev", "run"]);
+const shared = readdirSync("/", { withFileTypes: true }).filter(
+  (entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !own.has(entry.name),
+);
 
 export const startInDocker: StartFar = async (setup, start) => {
   engine ??= startDocker();
   const { env, run } = await engine;
-  const volumes = ["/tmp:/tmp", ...shared.map((path) => `${path}:${path}`)].flatMap((it) => ["-v", it]);
+  const volumes = shared.flatMap(({ name }) => ["-v", `/${name}:/${name}`]);
   container ??= run("--pid", "host", ...volumes);
   const far = { PATH: process.env["PATH"], HOME: process.env["HOME"], LANG: "C.UTF-8", ...setup.env };
   const variables = Object.entries(far).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
