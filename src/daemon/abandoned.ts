@@ -1,5 +1,5 @@
 // What a daemon that was killed left running: found by the tag in its environment, and ended.
-import { tagNames } from "../core/process/custody.ts";
+import { tagNames } from "../core/process/owner.ts";
 import { processTable, signalProcess } from "../core/process/process-table.ts";
 
 /** Names a daemon by its socket; the pid tells its successor that it is another. */

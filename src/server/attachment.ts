@@ -1,6 +1,6 @@
 // One client that follows one command: reads from the command's output as fast as the client takes it, and no
 // faster. A client that takes nothing for a while is let go, so that it does not hold the command for ever.
-import type { Command } from "../core/exec/command.ts";
+import type { KnownCommand } from "../core/exec/command.ts";
 import {
   type Offsets,
   type OutputReader,
@@ -16,7 +16,7 @@ import { frameBytesMax } from "./limits.ts";
 import { gapFrame, outputFrame } from "./stream-frames.ts";
 
 export interface AttachmentSpec {
-  command: Command;
+  command: KnownCommand;
   from: Offsets;
   encoding: Encoding;
   lane: OutputLane;

@@ -1,6 +1,6 @@
 // Places in a command's output that are kept for clients whose connection broke: until they come back with their key,
 // the command waits for them, as it would for one who is slow.
-import type { Command } from "../core/exec/command.ts";
+import type { KnownCommand } from "../core/exec/command.ts";
 import type { OutputReader } from "../core/exec/command-output.ts";
 import { heldPlaceSecondsMax } from "./limits.ts";
 
@@ -9,10 +9,10 @@ interface Held {
   timer: Timer;
 }
 
-const places = new WeakMap<Command, Map<string, Held>>();
+const places = new WeakMap<KnownCommand, Map<string, Held>>();
 
 /** For as long as for a client that takes nothing, but not for ever: nobody may come. */
-export function hold(command: Command, key: string, reader: OutputReader, stallTimeoutS: number): void {
+export function hold(command: KnownCommand, key: string, reader: OutputReader, stallTimeoutS: number): void {
   release(command, key);
   const own = places.get(command) ?? new Map<string, Held>();
   places.set(command, own);
@@ -23,7 +23,7 @@ export function hold(command: Command, key: string, reader: OutputReader, stallT
 }
 
 /** Somebody has come with the key, and has a place of their own. */
-export function release(command: Command, key: string): void {
+export function release(command: KnownCommand, key: string): void {
   const held = places.get(command)?.get(key);
   if (!held) return;
   places.get(command)?.delete(key);

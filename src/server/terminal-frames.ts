@@ -65,8 +65,8 @@ export function outputFrame(
 }
 
 export function redrawFrame(terminal: Terminal, dialect: TerminalDialect, scrollback: number): Uint8Array {
-  const [before, after] = dialect.output(terminal, terminal.boundary, true);
-  return controlFrame(before + base64(Buffer.from(terminal.redraw(scrollback))) + after);
+  const [before, after] = dialect.output(terminal, terminal.picture.boundary, true);
+  return controlFrame(before + base64(Buffer.from(terminal.picture.view.redraw(scrollback))) + after);
 }
 
 export const controlFrame = (text: string): Uint8Array => Buffer.from(`${text}\n`, "latin1");

@@ -1,7 +1,8 @@
 // One `shell -c` a command; nothing is carried over. Also for shells that are not POSIX-like (fish, python).
+import type { ExecutorState } from "../../protocol/handover/exec.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import type { Custody } from "../process/custody.ts";
-import { tagNames } from "../process/custody.ts";
+import { tagNames } from "../process/owner.ts";
 import { spawnProcess } from "../process/spawn.ts";
 import { type Env, overlayEnv } from "./environment.ts";
 import type { Executor, Launched, LaunchRequest } from "./executor.ts";
@@ -49,6 +50,16 @@ export class PlainExecutor implements Executor {
     custody.addRoot(process.pid, { sessionId, commandId: request.commandId });
     return { process, stdinFd: process.stdinFd, begin: () => {}, settle: () => {} };
   }
+
+  readonly isAtRest = true;
+  rest(): void {}
+
+  pack(): ExecutorState {
+    const { env, workingDir } = this.#spec;
+    return { kind: "plain", env, workingDir };
+  }
+
+  settleResumed(): void {}
 
   async dispose(): Promise<void> {}
 }

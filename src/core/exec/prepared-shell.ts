@@ -1,31 +1,16 @@
 // A shell that has been started and waits: first for the session's state, then for its command.
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, mkdirSync, writeFileSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
-import { pipeSyncWriteMaxBytes, shellStateMaxBytes } from "../limits.ts";
+import { pipeSyncWriteMaxBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import { writeAndClose } from "../process/pipe-writer.ts";
 import { sendSignal } from "../process/process-table.ts";
 import { type SpawnedProcess, spawnProcess } from "../process/spawn.ts";
 import type { Places } from "./places.ts";
-import { type ByteString, byteStringOf, bytesOf, fromText, quote } from "./shell/byte-string.ts";
-import {
-  type CommandFeed,
-  type ReportedState,
-  type ShellDialect,
-  type ShellState,
-  shellFiles,
-} from "./shell/dialect.ts";
+import { type ByteString, bytesOf, fromText, quote } from "./shell/byte-string.ts";
+import { type CommandFeed, type ShellDialect, type ShellState, shellFiles } from "./shell/dialect.ts";
+import { ShellFiles } from "./shell-files.ts";
 
 export interface ShellSpec {
   sessionId: string;
@@ -39,6 +24,7 @@ export interface ShellSpec {
 
 export class PreparedShell {
   readonly process: SpawnedProcess;
+  readonly files: ShellFiles;
   /** It may be killed while it waits. */
   hasEnded = false;
   #waitsIn: string | undefined;
@@ -52,11 +38,12 @@ export class PreparedShell {
     readonly dir: string,
     readonly custody: Custody,
   ) {
+    this.files = new ShellFiles(dir, spec.dialect, spec.launchEnv);
     try {
       mkdirSync(dir, { mode: 0o700, recursive: true }); // somebody may have cleaned up above it
       this.process = this.#spawn();
     } catch (error) {
-      this.removeFiles();
+      this.files.remove();
       throw asSpawnError(error, spec.shell);
     }
     [this.#stateFd, this.#commandFd, this.#stdinFd] = this.process.extraFds;
@@ -103,27 +90,6 @@ export class PreparedShell {
     this.#commandFd = undefined;
   }
 
-  /** After the shell has ended. Undefined where it could not report. */
-  readReport(): ByteString | undefined {
-    const path = `${this.dir}/${shellFiles.report}`;
-    const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
-    return size === 0 || size > shellStateMaxBytes ? undefined : readPlainFile(path);
-  }
-
-  parseReport(report: ByteString, feed: CommandFeed): ReportedState | undefined {
-    const { dialect, launchEnv } = this.spec;
-    return dialect.readReport(report, { feed, dir: this.dir, launchEnv });
-  }
-
-  /** Gives back the directory. */
-  removeFiles(): void {
-    try {
-      rmSync(this.dir, { recursive: true, force: true });
-    } catch {
-      // Somebody holds on to it; it goes with the daemon's own directory.
-    }
-  }
-
   /** For a shell that never got a command: its inputs end, and so does it. */
   async discard(): Promise<void> {
     for (const fd of [this.#stateFd, this.#commandFd, this.#stdinFd]) if (fd !== undefined) closeSync(fd);
@@ -133,7 +99,7 @@ export class PreparedShell {
     this.custody.removeRoot(this.process.pid);
     closeSync(this.process.stdoutFd);
     closeSync(this.process.stderrFd);
-    this.removeFiles();
+    this.files.remove();
   }
 
   #spawn(): SpawnedProcess {
@@ -158,20 +124,6 @@ export class PreparedShell {
 
   #writeFile(name: string, text: ByteString): void {
     writeFileSync(`${this.dir}/${name}`, bytesOf(text), { mode: 0o600 });
-  }
-}
-
-/** The directory is the command's, too: what it has put there in place of a file is not followed or waited for. */
-function readPlainFile(path: string): ByteString | undefined {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  let fd: number | undefined;
-  try {
-    fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    return fstatSync(fd).isFile() ? byteStringOf(readFileSync(fd)) : undefined;
-  } catch {
-    return undefined;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }
 

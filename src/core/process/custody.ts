@@ -2,24 +2,11 @@
 // fork, nohup) comes back to the daemon as the subreaper (Linux) and is attributed by the tags in its
 // environment, then by its process group, then by when it appeared. Elsewhere the tags alone must do.
 
+import type { CustodyState } from "../../protocol/handover/document.ts";
 import { Exemption } from "./exemption.ts";
 import { becomeSubreaper, reap } from "./libc.ts";
+import { isSelected, type Owner, ownerFromTags, type Selection } from "./owner.ts";
 import { type ProcessEntry, processTable, sendSignal } from "./process-table.ts";
-
-/** `commandId` is absent for a shell that still waits for its command. */
-export interface Owner {
-  sessionId: string;
-  commandId?: string;
-}
-
-/** Set in the environment of everything that a session starts. */
-export const tagNames = {
-  session: "TRL_SESSION_ID",
-  command: "TRL_COMMAND_ID",
-  daemon: "TRL_DAEMON",
-} as const;
-
-export type Selection = { sessionId: string } | { commandId: string } | "everything";
 
 /** When so many are remembered, those that have ended are forgotten. */
 const metMax = 1024;
@@ -38,17 +25,35 @@ export class Custody {
   /** Children that whoever became this daemon by `exec` had before: none of ours. */
   readonly #foreign: Set<number>;
   /** For what the daemon starts for itself. */
-  readonly exemption = new Exemption();
+  readonly exemption: Exemption;
   #roots = new Map<number, Owner>();
-  #adopted = new Map<number, Adopted>();
-  #hasLeftSomething = new Set<string>();
+  #adopted: Map<number, Adopted>;
+  #hasLeftSomething: Set<string>;
   #metDead = false;
   /** Processes met as somebody's descendants: if they lose their parents, it is known whose they are. */
-  #met = new Map<number, Adopted>();
+  #met: Map<number, Adopted>;
 
   /** Where orphans cannot be adopted (macOS), groups and tags must do. */
-  constructor(readonly adoptsOrphans = becomeSubreaper()) {
-    this.#foreign = new Set(adoptsOrphans ? processTable.childrenOf(process.pid) : []);
+  constructor(
+    readonly adoptsOrphans = becomeSubreaper(),
+    before?: CustodyState,
+  ) {
+    this.exemption = new Exemption(before?.exempt);
+    this.#foreign = new Set(before?.foreign ?? (adoptsOrphans ? processTable.childrenOf(process.pid) : []));
+    this.#hasLeftSomething = new Set(before?.hasLeftSomething);
+    this.#adopted = stillThere(before?.adopted ?? []);
+    this.#met = stillThere(before?.met ?? []);
+  }
+
+  /** Sessions and roots come with those that they belong to. */
+  pack(): CustodyState {
+    return {
+      exempt: this.exemption.env.TRL_EXEMPT,
+      foreign: [...this.#foreign],
+      hasLeftSomething: [...this.#hasLeftSomething],
+      adopted: processesOf(this.#adopted),
+      met: processesOf(this.#met),
+    };
   }
 
   /** From now on the session's tag is believed; its territory, where it has one, above all else. */
@@ -230,16 +235,14 @@ export class Custody {
   }
 }
 
-function isSelected(owner: Owner | undefined, selection: Selection): boolean {
-  if (selection === "everything") return true;
-  if ("sessionId" in selection) return owner?.sessionId === selection.sessionId;
-  return owner?.commandId === selection.commandId;
-}
+const processesOf = (known: Map<number, Adopted>): CustodyState["adopted"] =>
+  [...known].map(([pid, { entry, owner }]) => ({ pid, startTime: entry.startTime, owner }));
 
-function ownerFromTags(pid: number): Owner | undefined {
-  const tags = processTable.environmentOf(pid, [tagNames.session, tagNames.command]);
-  const sessionId = tags[tagNames.session];
-  const commandId = tags[tagNames.command];
-  if (!sessionId) return undefined;
-  return commandId ? { sessionId, commandId } : { sessionId };
+/** A dead one is ours to reap: it counts as long as its pid is its own. */
+function stillThere(known: CustodyState["adopted"]): Map<number, Adopted> {
+  const entries = known.flatMap(({ pid, startTime, owner }): [number, Adopted][] => {
+    const entry = processTable.entry(pid);
+    return entry?.startTime === startTime ? [[pid, { entry, owner: owner as Owner | undefined }]] : [];
+  });
+  return new Map(entries);
 }

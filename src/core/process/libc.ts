@@ -1,6 +1,6 @@
 // The few system calls that Bun has no door for. Those that are variadic (prctl, fcntl, ioctl) are called on Linux only,
 // where variadic arguments travel like others: on macOS arm64 the call would break.
-import { dlopen, FFIType, ptr } from "bun:ffi";
+import { dlopen, type FFIFunction, FFIType, ptr } from "bun:ffi";
 
 const { i32, u64, pointer } = FFIType;
 const isLinux = process.platform === "linux";
@@ -22,12 +22,12 @@ const linuxOnly = {
 const muslArch = process.arch === "arm64" ? "aarch64" : "x86_64";
 const libraryNames = isLinux ? ["libc.so.6", `libc.musl-${muslArch}.so.1`] : ["libSystem.B.dylib"];
 
-function open() {
+/** The system's C library, with these of its functions. */
+export function openLibrary<T extends Record<string, FFIFunction>>(symbols: T) {
   let failure: unknown;
   for (const name of libraryNames) {
     try {
-      const symbols = isLinux ? { ...shared, ...linuxOnly } : shared;
-      return dlopen(name, symbols as typeof shared & typeof linuxOnly).symbols;
+      return dlopen(name, symbols).symbols;
     } catch (error) {
       failure = error;
     }
@@ -35,7 +35,9 @@ function open() {
   throw new Error(`the C library could not be opened (tried ${libraryNames.join(", ")})`, { cause: failure });
 }
 
-const libc = open();
+const libc = openLibrary(
+  (isLinux ? { ...shared, ...linuxOnly } : shared) as typeof shared & typeof linuxOnly,
+);
 
 const O_CLOEXEC = 0o2000000;
 const POLLIN = 1;
@@ -110,6 +112,11 @@ export function tryLock(fd: number): boolean {
 /** Linux only. */
 export function ioctl(fd: number, request: number, value: number): boolean {
   return libc.ioctl(fd, request, value) === 0;
+}
+
+/** For requests that are given a structure. Linux only. */
+export function ioctlWith(fd: number, request: number, structure: Uint16Array): boolean {
+  return libc.ioctl(fd, request, ptr(structure)) === 0;
 }
 
 const count = new Int32Array(1);

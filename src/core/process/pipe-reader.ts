@@ -3,6 +3,7 @@
 import { closeSync } from "node:fs";
 import { collectGarbage } from "./garbage.ts";
 import { hasInput, widenPipe } from "./libc.ts";
+import { standstill } from "./standstill.ts";
 
 /** The most that Linux lets a pipe hold without privilege; the usual is a sixteenth of it. */
 const pipeMaxBytes = 1024 * 1024;
@@ -32,6 +33,11 @@ export class PipeReader {
 
   get isEnded(): boolean {
     return this.#isEnded;
+  }
+
+  /** All that has been read is with the sink: what comes next is still in the pipe. */
+  get isAtRest(): boolean {
+    return this.#sinkBusy === undefined;
   }
 
   /** What comes from now on is read and dropped, so that a process left behind never blocks on it. */
@@ -67,6 +73,7 @@ export class PipeReader {
 
   async #pump(): Promise<void> {
     try {
+      if (standstill.over) await standstill.over;
       for (;;) {
         const { done, value } = await this.#reader.read();
         if (done) break;
@@ -77,6 +84,8 @@ export class PipeReader {
         if (this.#sinkBusy) await this.#sinkBusy;
         this.#sinkBusy = undefined;
       }
+    } catch {
+      // So ends a terminal of which the other side is gone.
     } finally {
       this.#isEnded = true;
       closeSync(this.fd);

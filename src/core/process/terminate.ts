@@ -1,6 +1,7 @@
 // The end of a tree: SIGTERM to the groups, a grace, SIGKILL, and again until nobody is left.
 import { killPatienceMs, killPollMs } from "../limits.ts";
-import type { Custody, Selection } from "./custody.ts";
+import type { Custody } from "./custody.ts";
+import type { Selection } from "./owner.ts";
 import { type ProcessEntry, sendSignal, signalProcess } from "./process-table.ts";
 
 export interface Termination {

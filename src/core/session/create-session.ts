@@ -12,7 +12,8 @@ import type { Enclosure } from "../isolation/enclosure.ts";
 import { inheritedEnv, mergePolicy, nonInteractiveDefaults } from "../isolation/env-policy.ts";
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
-import { type Custody, tagNames } from "../process/custody.ts";
+import type { Custody } from "../process/custody.ts";
+import { tagNames } from "../process/owner.ts";
 import { workingDirIn } from "./placement.ts";
 import { Session } from "./session.ts";
 
@@ -53,13 +54,19 @@ function createExecutor(id: string, params: CreateParams, context: SessionContex
     sessionId: id,
     shell,
     env: sessionEnv(params, options, enclosure),
-    tags: { [tagNames.session]: id, [tagNames.daemon]: options.daemonTag },
+    tags: tagsOf(id, options),
     workingDir: placesOf(enclosure).require(params.working_dir ?? workingDirIn(enclosure), undefined),
     custody,
     enclosure,
   };
   return dialect ? new StatefulExecutor({ ...common, dialect, newShellDir }) : new PlainExecutor(common);
 }
+
+/** By which the processes of a session are known. */
+export const tagsOf = (id: string, { daemonTag }: CoreOptions): Env => ({
+  [tagNames.session]: id,
+  [tagNames.daemon]: daemonTag,
+});
 
 function keepsState({ stateful }: CreateParams, enclosure: Enclosure | undefined): boolean {
   if (enclosure?.canKeepState === false) {

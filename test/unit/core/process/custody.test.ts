@@ -1,6 +1,7 @@
 // Where orphans cannot be adopted, as on macOS: groups and tags must find all of ours, and nobody else.
 import { expect, test } from "bun:test";
-import { Custody, tagNames } from "../../../../src/core/process/custody.ts";
+import { Custody } from "../../../../src/core/process/custody.ts";
+import { tagNames } from "../../../../src/core/process/owner.ts";
 import { terminate } from "../../../../src/core/process/terminate.ts";
 import { isAlive, until } from "../../../support/wait.ts";
 
