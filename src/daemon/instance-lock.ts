@@ -18,8 +18,14 @@ import { OptionError } from "./option-error.ts";
 const patienceMs = 1500;
 
 export interface InstanceLock {
+  /** It is held as long as this is open, in whatever program. */
+  fd: number;
   release(): void;
 }
+
+/** One that the program before us holds. */
+export const keptLock = (fd: number, socketPath: string): InstanceLock =>
+  held(fd, beside(socketPath, ".pid"));
 
 /** Undefined where another daemon holds it. */
 export async function acquireLock(socketPath: string): Promise<InstanceLock | undefined> {
@@ -59,7 +65,12 @@ function openPidFile(path: string): number {
 function hold(fd: number, path: string): InstanceLock {
   ftruncateSync(fd);
   writeSync(fd, `${process.pid}\n`, 0);
+  return held(fd, path);
+}
+
+function held(fd: number, path: string): InstanceLock {
   return {
+    fd,
     release() {
       if (isSameFile(fd, path)) unlinkSync(path);
       closeSync(fd);

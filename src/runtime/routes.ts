@@ -1,5 +1,6 @@
 // Which id lives in which runtime, as far as it has been heard of. Of commands only the latest are remembered: there
 // is no end to them, and who asks for an older one waits for a search.
+import type { RuntimesState } from "../protocol/handover/document.ts";
 import { streamRoutesMax } from "./limits.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -26,6 +27,15 @@ export class Routes {
 
   addSession(id: string, runtime: Runtime, isLive = true): void {
     this.#sessions.set(id, { runtime, isLive });
+  }
+
+  /** Commands are found by a search. */
+  pack(): RuntimesState["routes"] {
+    return [...this.#sessions].map(([sessionId, { runtime, isLive }]) => ({
+      sessionId,
+      runtime: runtime.name,
+      isLive,
+    }));
   }
 
   /** Of a terminal something is kept for a while after its end. */

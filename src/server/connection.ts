@@ -60,10 +60,14 @@ export class Connection implements OutputLane {
     this.#memory.frontend.isAuthenticated = true;
   }
 
+  /** Replies or output have not left yet. */
+  get isSending(): boolean {
+    return this.#current !== undefined || this.#replies.bytes > 0 || this.#output.bytes > 0;
+  }
+
   /** Whether something is being answered or is on its way, now or as a stream. */
   get isBusy(): boolean {
-    const isSending = this.#current !== undefined || this.#replies.bytes > 0 || this.#output.bytes > 0;
-    return isSending || this.#pending > 0 || this.#unread.length > 0 || this.#subscribers.size > 0;
+    return this.isSending || this.#pending > 0 || this.#unread.length > 0 || this.#subscribers.size > 0;
   }
 
   /** Bytes from the client. */

@@ -2,11 +2,14 @@
 // the command waits for them, as it would for one who is slow.
 import type { KnownCommand } from "../core/exec/command.ts";
 import type { OutputReader } from "../core/exec/command-output.ts";
+import type { CommandStore } from "../core/exec/command-store.ts";
+import type { HeldPlaceState } from "../protocol/handover/document.ts";
 import { heldPlaceSecondsMax } from "./limits.ts";
 
 interface Held {
   reader: OutputReader;
   timer: Timer;
+  until: number;
 }
 
 const places = new WeakMap<KnownCommand, Map<string, Held>>();
@@ -19,7 +22,28 @@ export function hold(command: KnownCommand, key: string, reader: OutputReader, s
   const seconds = stallTimeoutS === 0 ? heldPlaceSecondsMax : Math.min(stallTimeoutS, heldPlaceSecondsMax);
   const timer = setTimeout(() => release(command, key), seconds * 1000);
   timer.unref();
-  own.set(key, { reader, timer });
+  own.set(key, { reader, timer, until: performance.now() + seconds * 1000 });
+}
+
+export function packHeld(commands: CommandStore): HeldPlaceState[] {
+  const now = performance.now();
+  return commands.list().flatMap(({ command }) =>
+    [...(places.get(command) ?? [])].map(([key, { reader, until }]) => ({
+      commandId: command.id,
+      key,
+      offsets: { ...reader.offsets },
+      leftMs: until - now,
+    })),
+  );
+}
+
+/** Those whose clients are about to come to us instead. */
+export function holdAgain(commands: CommandStore, held: HeldPlaceState[]): void {
+  for (const { commandId, key, offsets, leftMs } of held) {
+    const { command } = commands.get(commandId);
+    const reader = command.output.openReader(offsets, () => {});
+    hold(command, key, reader, Math.max(leftMs / 1000, 1));
+  }
 }
 
 /** Somebody has come with the key, and has a place of their own. */

@@ -64,6 +64,11 @@ export function serveStdio(
   })();
   return {
     ended,
+    listening: undefined,
+    get isSending() {
+      return connection.isSending;
+    },
+    cut() {}, // its client cannot come again
     stopAccepting() {},
     async farewell() {
       const deadline = performance.now() + farewellMs;

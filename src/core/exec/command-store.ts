@@ -30,6 +30,8 @@ export class CommandStore {
   /** In the order of their end, as a Map keeps them. */
   #ended = new Map<string, CommandRecord>();
   #endedBytes = 0;
+  /** No more are begun: another program is to take this one's place. */
+  isClosed = false;
 
   add(record: CommandRecord & { command: Command }): void {
     this.#running.set(record.command.id, record);

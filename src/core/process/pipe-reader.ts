@@ -17,7 +17,7 @@ export class PipeReader {
   /** Resolves when the pipe has ended (every writer has closed it) or reading was stopped. */
   readonly ended: Promise<void>;
   #sink: Sink;
-  readonly #reader: StreamReader;
+  #reader: StreamReader | undefined;
   #bytes = 0;
   #sinkBusy: Promise<void> | undefined;
   #isEnded = false;
@@ -27,7 +27,6 @@ export class PipeReader {
     sink: Sink,
   ) {
     this.#sink = sink;
-    this.#reader = readerOf(fd);
     this.ended = this.#pump();
   }
 
@@ -48,7 +47,7 @@ export class PipeReader {
   /** Reads no more and closes the pipe; whoever still writes gets SIGPIPE. */
   async stop(): Promise<void> {
     this.discardRest();
-    if (!this.#isEnded) await this.#reader.cancel().catch(() => {});
+    if (!this.#isEnded) await this.#reader?.cancel().catch(() => {});
     await this.ended;
   }
 
@@ -74,8 +73,10 @@ export class PipeReader {
   async #pump(): Promise<void> {
     try {
       if (standstill.over) await standstill.over;
+      const reader = readerOf(this.fd);
+      this.#reader = reader;
       for (;;) {
-        const { done, value } = await this.#reader.read();
+        const { done, value } = await reader.read();
         if (done) break;
         if (this.#bytes < floodBytes && this.#bytes + value.length >= floodBytes) widenPipe(this.fd);
         this.#bytes += value.length;

@@ -31,6 +31,8 @@ export class SessionRegistry {
   #commandsOfEnded: number;
   #shellCount: number;
   #isClosed = false;
+  /** Nothing new is begun: another program is to take this one's place. */
+  isDraining = false;
   readonly #cleanup: Timer;
   /** Ids of sessions that live in other runtimes, so that none is given twice. */
   isTakenElsewhere: (id: string) => boolean = () => false;
@@ -206,6 +208,7 @@ export class SessionRegistry {
   #refuseNew(): void {
     const { maxSessions } = this.options;
     if (this.#isClosed) throw new TrlError("RUNTIME_UNAVAILABLE", "the daemon is shutting down");
+    if (this.isDraining) throw new TrlError("RUNTIME_UNAVAILABLE", "the daemon is about to be upgraded");
     if (this.liveCount >= maxSessions) {
       throw new TrlError("MAX_SESSIONS_REACHED", `there are ${maxSessions} sessions, which is the limit`);
     }

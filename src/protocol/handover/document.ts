@@ -108,7 +108,14 @@ export const Handover = v.object({
   /** The pid file, whose lock is held through it. */
   lockFd: v.optional(Descriptor),
   unix: v.optional(v.object({ fd: Descriptor })),
-  http: v.optional(v.object({ fd: Descriptor, url: v.string(), tickets: v.record(v.string(), v.number()) })),
+  http: v.optional(
+    v.object({
+      fd: Descriptor,
+      url: v.string(),
+      tickets: v.record(v.string(), v.number()),
+      tls: v.optional(v.object({ cert: v.string(), key: v.string() })),
+    }),
+  ),
   counters: CountersState,
   heldPlaces: v.array(HeldPlaceState),
   runtimes: RuntimesState,

@@ -1,4 +1,5 @@
 // The HTTP door: one request a call, streams behind it, WebSocket, health, numbers, a description.
+import { listening } from "../../core/process/listening.ts";
 import type { SessionRegistry } from "../../core/session/registry.ts";
 import { parseMessage, unknownId } from "../../protocol/envelope.ts";
 import { type ErrorCode, errorCodes, TrlError } from "../../protocol/errors.ts";
@@ -25,29 +26,42 @@ export interface HttpOptions {
   dispatcher: Dispatcher;
   counters: ServerCounters;
   maxLineBytes: number;
+  /** As the program before us has left it. */
+  before: { fd: number; url: string; tickets: Record<string, number> } | undefined;
 }
 
 export interface HttpDoor extends Door {
   url: string;
+  /** Those that can still be redeemed, and for how many ms. */
+  tickets(): Record<string, number>;
 }
 
 export function serveHttp(options: HttpOptions): HttpDoor {
   const house = new HttpHouse(options);
-  const { hostname, port, tls, dispatcher, counters, maxLineBytes } = options;
-  const server = Bun.serve<SocketData>({
-    hostname,
-    port,
-    ...(tls ? { tls } : {}),
-    idleTimeout: idleHttpSeconds,
-    maxRequestBodySize: maxLineBytes * 2, // ours comes first, and says so
-    development: false,
-    reusePort: false, // else another process of ours could share the port, and the requests
-    fetch: (request, own) => house.answer(request, own),
-    websocket: webSocketHandler({ dispatcher, counters, maxLineBytes, sockets: house.sockets }),
-    error: (cause) => house.internalError(cause),
-  });
+  const { hostname, port, tls, dispatcher, counters, maxLineBytes, before } = options;
+  const serve = () =>
+    Bun.serve<SocketData>({
+      hostname,
+      port: before ? 0 : port,
+      ...(tls ? { tls } : {}),
+      idleTimeout: idleHttpSeconds,
+      maxRequestBodySize: maxLineBytes * 2, // ours comes first, and says so
+      development: false,
+      reusePort: false, // else another process of ours could share the port, and the requests
+      fetch: (request, own) => house.answer(request, own),
+      websocket: webSocketHandler({ dispatcher, counters, maxLineBytes, sockets: house.sockets }),
+      error: (cause) => house.internalError(cause),
+    });
+  const { made: server, socket } = listening(serve);
+  if (before) socket?.becomes(before.fd);
   return {
-    url: server.url.origin,
+    url: before?.url ?? server.url.origin,
+    listening: socket,
+    get isSending() {
+      return server.pendingRequests > 0 || house.isSending;
+    },
+    cut: () => house.cut(),
+    tickets: () => house.tickets.pack(),
     stopAccepting: () => house.stopAccepting(),
     async farewell() {
       const deadline = performance.now() + farewellMs;
@@ -61,11 +75,21 @@ export function serveHttp(options: HttpOptions): HttpDoor {
 class HttpHouse {
   readonly sockets = new Set<Bun.ServerWebSocket<SocketData>>();
   readonly #gate: Gate;
-  readonly #tickets = new Tickets();
+  readonly tickets: Tickets;
   #isClosing = false;
 
   constructor(readonly options: HttpOptions) {
     this.#gate = new Gate(options, options.isToken);
+    this.tickets = new Tickets(undefined, options.before?.tickets);
+  }
+
+  get isSending(): boolean {
+    return [...this.sockets].some(({ data }) => data.connection?.isSending === true);
+  }
+
+  /** By a code that says: come again. */
+  cut(): void {
+    for (const socket of this.sockets) socket.close(serviceRestart);
   }
 
   /** Whether a WebSocket is being answered. */
@@ -123,7 +147,7 @@ class HttpHouse {
       case "POST /rpc":
         return this.#call(request, server);
       case "POST /ticket":
-        return json({ ticket: this.#tickets.issue(), expires_in_s: ticketSeconds });
+        return json({ ticket: this.tickets.issue(), expires_in_s: ticketSeconds });
       case "GET /metrics":
         return new Response(metricsText(registry, counters), { headers: { "content-type": metricsType } });
       case "GET /openapi.json":
@@ -155,8 +179,7 @@ class HttpHouse {
 
   #upgrade(request: Request, server: Bun.Server<SocketData>): Response | undefined {
     const ticket = new URL(request.url).searchParams.get("ticket");
-    const isAllowed =
-      ticket === null ? !this.#gate.refuseWithoutToken(request) : this.#tickets.redeem(ticket);
+    const isAllowed = ticket === null ? !this.#gate.refuseWithoutToken(request) : this.tickets.redeem(ticket);
     if (!isAllowed)
       return this.#refusal({ status: 401, code: "AUTH_FAILED", message: "expected a ticket or a token" });
     if (server.upgrade(request, { data: { connection: undefined } })) return undefined;
@@ -184,6 +207,9 @@ class HttpHouse {
     return response;
   }
 }
+
+/** Of a WebSocket's end (RFC 6455, registered later). */
+const serviceRestart = 1012;
 
 const methodOf: Record<string, string> = {
   "/": "POST",
