@@ -197,6 +197,7 @@ export class StatefulExecutor implements Executor {
     clearTimeout(this.#spareTimer);
     if (!this.#spare) return;
     this.#spare.feedState(this.#state);
+    this.#spare.getReady();
     this.#spareTimer = setTimeout(() => void this.#dropSpare(), warmShellIdleMs);
   }
 
