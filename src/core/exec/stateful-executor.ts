@@ -33,7 +33,8 @@ export interface StatefulSpec {
 
 export class StatefulExecutor implements Executor, SpareHolder {
   readonly isStateful = true;
-  readonly #spec: StatefulSpec;
+  /** The variables are in the shells' own spec: one copy a session is enough. */
+  readonly #spec: Omit<StatefulSpec, "env" | "tags">;
   readonly #shellSpec: ShellSpec;
   readonly #places: Places;
   #state: ShellState;
@@ -47,10 +48,11 @@ export class StatefulExecutor implements Executor, SpareHolder {
   #generation = 0;
 
   constructor(spec: StatefulSpec) {
-    this.#spec = spec;
+    const { env, tags, ...kept } = spec;
+    this.#spec = kept;
     const { sessionId, shell, dialect, enclosure } = spec;
     this.#places = placesOf(enclosure);
-    const { launchEnv, ...initial } = dialect.initialState({ ...spec.env, ...spec.tags });
+    const { launchEnv, ...initial } = dialect.initialState({ ...env, ...tags });
     this.#shellSpec = { sessionId, shell, dialect, launchEnv, enclosure, places: this.#places };
     this.#state = {
       ...initial,
