@@ -1,9 +1,10 @@
 // A shell that has been started and waits: first for the session's state, then for its command.
-import { closeSync, mkdirSync, writeFileSync } from "node:fs";
+import { fstatSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import { pipeSyncWriteMaxBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
+import { closeFd, writeWhole } from "../process/libc.ts";
 import { writeAndClose } from "../process/pipe-writer.ts";
 import { sendSignal } from "../process/process-table.ts";
 import { type SpawnedProcess, spawnProcess } from "../process/spawn.ts";
@@ -65,19 +66,31 @@ export class PreparedShell {
     return this.#waitsIn !== undefined && this.#waitsIn === this.spec.places.identityOf(bytesOf(directory));
   }
 
+  /** What takes time and needs no command: for the time in which nobody waits. */
+  getReady(): void {
+    const { commandFile } = this.spec.dialect;
+    this.process.output.open();
+    try {
+      if (commandFile !== "") this.files.commandFd ??= openSync(`${this.dir}/${commandFile}`, "wx", 0o600);
+    } catch {
+      // Its directory was cleaned away. The command will find out, and take another shell.
+    }
+  }
+
   /** Everything but the word to begin; returns the descriptor of its input where it has one, for the caller to close. */
   prepareCommand(feed: CommandFeed): number | undefined {
     const { dialect, sessionId } = this.spec;
     this.custody.addRoot(this.process.pid, { sessionId, commandId: feed.commandId });
     sendSignal(this.process.pid, "SIGCONT"); // somebody may have stopped it while it waited
     if (feed.place === "gone") mkdirSync(`${this.dir}/${shellFiles.gone}`);
-    const { prologue, file } = dialect.commandScript(feed, this.dir);
-    if (file !== undefined) this.#writeFile(dialect.commandFile, file);
+    const { prologue, file, isHarmless } = dialect.commandScript(feed, this.dir);
+    if (file !== undefined) this.#writeCommand(file);
     this.#prologue = prologue;
+    this.files.mayReport = !isHarmless;
     const stdinFd = this.#stdinFd!;
     this.#stdinFd = undefined;
     if (feed.hasStdin) return stdinFd;
-    closeSync(stdinFd);
+    closeFd(stdinFd);
     return undefined;
   }
 
@@ -92,13 +105,12 @@ export class PreparedShell {
 
   /** For a shell that never got a command: its inputs end, and so does it. */
   async discard(): Promise<void> {
-    for (const fd of [this.#stateFd, this.#commandFd, this.#stdinFd]) if (fd !== undefined) closeSync(fd);
+    for (const fd of [this.#stateFd, this.#commandFd, this.#stdinFd]) if (fd !== undefined) closeFd(fd);
     this.#stateFd = this.#commandFd = this.#stdinFd = undefined;
     sendSignal(this.process.pid, "SIGKILL");
     await this.process.exited;
     this.custody.removeRoot(this.process.pid);
-    closeSync(this.process.stdoutFd);
-    closeSync(this.process.stderrFd);
+    await this.process.output.close();
     this.files.remove();
   }
 
@@ -120,6 +132,13 @@ export class PreparedShell {
     const isLong = script.length > pipeSyncWriteMaxBytes;
     if (isLong) this.#writeFile(file, script);
     writeAndClose(fd, bytesOf(isLong ? `. ${quote(fromText(`${this.dir}/${file}`))}\n` : script));
+  }
+
+  /** Somebody may have cleaned up meanwhile: what is open is then no longer the file that the shell will find. */
+  #writeCommand(text: ByteString): void {
+    const fd = this.files.commandFd;
+    const isWritten = fd !== undefined && fstatSync(fd).nlink > 0 && writeWhole(fd, bytesOf(text));
+    if (!isWritten) this.#writeFile(this.spec.dialect.commandFile, text);
   }
 
   #writeFile(name: string, text: ByteString): void {

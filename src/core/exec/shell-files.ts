@@ -1,10 +1,16 @@
 // The private directory of one shell: its scripts, and what it reports at its end.
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, rmSync } from "node:fs";
 import { shellStateMaxBytes } from "../limits.ts";
+import { closeFd } from "../process/libc.ts";
 import { type ByteString, byteStringOf } from "./shell/byte-string.ts";
 import { type CommandFeed, type ReportedState, type ShellDialect, shellFiles } from "./shell/dialect.ts";
 
 export class ShellFiles {
+  /** Open for writing before there is a command, which is then written quickly. */
+  commandFd: number | undefined;
+  /** Not where the command leaves the shell as it is. */
+  mayReport = true;
+
   constructor(
     readonly dir: string,
     readonly dialect: ShellDialect,
@@ -14,6 +20,7 @@ export class ShellFiles {
 
   /** After the shell has ended. Undefined where it could not report. */
   readReport(): ByteString | undefined {
+    if (!this.mayReport) return undefined;
     const path = `${this.dir}/${shellFiles.report}`;
     const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
     return size === 0 || size > shellStateMaxBytes ? undefined : readPlainFile(path);
@@ -26,6 +33,8 @@ export class ShellFiles {
 
   /** Gives back the directory. */
   remove(): void {
+    if (this.commandFd !== undefined) closeFd(this.commandFd);
+    this.commandFd = undefined;
     try {
       rmSync(this.dir, { recursive: true, force: true });
     } catch {

@@ -2,13 +2,14 @@
 import { warmShellIdleMs } from "../limits.ts";
 import type { PreparedShell } from "./prepared-shell.ts";
 import type { ShellState } from "./shell/dialect.ts";
+import type { SpareHolder, SpareShells } from "./spare-shells.ts";
 
 /** Who comes again so soon will come again. */
 const hurryMs = 1;
 /** A command that runs so long has a processor to spare. */
 const spareDelayMs = 3;
 
-export class SpareShell {
+export class SpareShell implements SpareHolder {
   #shell: PreparedShell | undefined;
   #timer: Timer | undefined;
   #isDisposed = false;
@@ -17,7 +18,10 @@ export class SpareShell {
   #leaving = 0;
   #settledAt = 0;
 
-  constructor(readonly make: () => PreparedShell) {}
+  constructor(
+    readonly make: () => PreparedShell,
+    readonly spares: SpareShells,
+  ) {}
 
   get isAtRest(): boolean {
     return this.#isResting && !this.#shell && this.#leaving === 0;
@@ -26,12 +30,12 @@ export class SpareShell {
   /** None is there, and none is started, until one is taken. */
   rest(): void {
     this.#isResting = true;
-    void this.#drop();
+    void this.dropSpare();
   }
 
   async dispose(): Promise<void> {
     this.#isDisposed = true;
-    await this.#drop();
+    await this.dropSpare();
   }
 
   /** Undefined where none is there, or it has been killed while it waited. */
@@ -52,7 +56,9 @@ export class SpareShell {
   }
 
   prepare(): void {
-    if (!this.#isDisposed && !this.#isResting) this.#shell ??= this.make();
+    if (this.#isDisposed || this.#isResting || this.#shell) return;
+    this.#shell = this.make();
+    this.spares.hold(this);
   }
 
   /**
@@ -81,7 +87,8 @@ export class SpareShell {
     clearTimeout(this.#timer);
     if (!this.#shell) return;
     this.#shell.feedState(state);
-    this.#timer = setTimeout(() => void this.#drop(), warmShellIdleMs);
+    this.#shell.getReady();
+    this.#timer = setTimeout(() => void this.dropSpare(), warmShellIdleMs);
   }
 
   #prepareIfPossible(): void {
@@ -92,8 +99,9 @@ export class SpareShell {
     }
   }
 
-  async #drop(): Promise<void> {
+  async dropSpare(): Promise<void> {
     clearTimeout(this.#timer);
+    this.spares.release(this);
     const shell = this.#shell;
     this.#shell = undefined;
     if (shell) await this.discard(shell);

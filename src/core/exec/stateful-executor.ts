@@ -12,6 +12,7 @@ import { type ByteString, bytesOf, fromText, toText } from "./shell/byte-string.
 import type { CommandFeed, ShellDialect, ShellState } from "./shell/dialect.ts";
 import { ShellFiles } from "./shell-files.ts";
 import { SpareShell } from "./spare-shell.ts";
+import type { SpareShells } from "./spare-shells.ts";
 
 export interface StatefulSpec {
   sessionId: string;
@@ -23,6 +24,7 @@ export interface StatefulSpec {
   custody: Custody;
   /** Each shell gets a directory of its own in here. */
   newShellDir: () => string;
+  spares: SpareShells;
   enclosure: Enclosure | undefined;
   /** As another program has left it. */
   resumed?: StatefulState;
@@ -39,7 +41,8 @@ interface Busy {
 
 export class StatefulExecutor implements Executor {
   readonly isStateful = true;
-  readonly #spec: StatefulSpec;
+  /** The variables are in the shells' own spec: one copy a session is enough. */
+  readonly #spec: Omit<StatefulSpec, "env" | "tags">;
   readonly #shellSpec: ShellSpec;
   readonly #places: Places;
   #state: ShellState;
@@ -53,11 +56,14 @@ export class StatefulExecutor implements Executor {
   #isTidying = false;
 
   constructor(spec: StatefulSpec) {
-    this.#spec = spec;
+    const { env, tags, ...kept } = spec;
+    this.#spec = kept;
     const { sessionId, shell, dialect, enclosure } = spec;
     this.#places = placesOf(enclosure);
-    const { launchEnv, ...initial } = dialect.initialState({ ...spec.env, ...spec.tags });
-    this.#shellSpec = { sessionId, shell, dialect, launchEnv, enclosure, places: this.#places };
+    const { launchEnv, ...initial } = dialect.initialState({ ...env, ...tags });
+    const places = this.#places;
+    const ownEnv = spec.resumed?.launchEnv ?? launchEnv;
+    this.#shellSpec = { sessionId, shell, dialect, launchEnv: ownEnv, enclosure, places };
     this.#state = {
       ...initial,
       workingDir: fromText(spec.workingDir),
@@ -65,17 +71,19 @@ export class StatefulExecutor implements Executor {
       exportedNames: Object.keys(launchEnv),
       lastStatus: 0,
     };
-    this.#spare = new SpareShell(() => new PreparedShell(this.#shellSpec, spec.newShellDir(), spec.custody));
+    const make = () => new PreparedShell(this.#shellSpec, spec.newShellDir(), spec.custody);
+    this.#spare = new SpareShell(make, spec.spares);
     if (spec.resumed) this.#resume(spec.resumed);
-    else this.#spare.prepare();
+    else if (spec.spares.hasRoom) this.#spare.prepare();
     this.#spare.feed(this.#state);
   }
 
   #resume({ state, busy }: StatefulState): void {
     this.#state = state as ShellState;
     if (!busy) return;
-    const { dir, launchEnv, request, feed } = busy;
+    const { dir, launchEnv, mayReport, request, feed } = busy;
     const files = new ShellFiles(dir, this.#spec.dialect, launchEnv);
+    files.mayReport = mayReport;
     this.#busy = { files, feed: feed as CommandFeed, request: { workingDir: undefined, ...request } };
   }
 
@@ -90,11 +98,10 @@ export class StatefulExecutor implements Executor {
   pack(): StatefulState {
     const { files, ...launched } = this.#busy ?? {};
     const busy = files && {
-      dir: files.dir,
-      launchEnv: files.launchEnv,
+      ...{ dir: files.dir, launchEnv: files.launchEnv, mayReport: files.mayReport },
       ...(launched as Omit<Busy, "files">),
     };
-    return { kind: "stateful", env: this.#spec.env, state: this.#state, busy };
+    return { kind: "stateful", launchEnv: this.#shellSpec.launchEnv, state: this.#state, busy };
   }
 
   settleResumed(outcome: CommandOutcome): void {

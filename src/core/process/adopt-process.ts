@@ -4,6 +4,7 @@ import type { RunningCommandState } from "../../protocol/handover/exec.ts";
 import type { ProcessUsage } from "../isolation/meter.ts";
 import { endOfAdopted } from "./adopted-linux.ts";
 import { createPipe } from "./libc.ts";
+import { ProcessOutput } from "./process-output.ts";
 import type { SpawnedProcess } from "./spawn.ts";
 
 type Known = Pick<RunningCommandState, "pid" | "stdoutFd" | "stderrFd">;
@@ -12,8 +13,7 @@ export function adoptProcess({ pid, stdoutFd, stderrFd }: Known): SpawnedProcess
   let usage: ProcessUsage | undefined;
   return {
     pid,
-    stdoutFd: stdoutFd ?? endedPipe(),
-    stderrFd: stderrFd ?? endedPipe(),
+    output: new ProcessOutput(stdoutFd ?? endedPipe(), stderrFd ?? endedPipe()),
     stdinFd: undefined,
     extraFds: [],
     exited: endOfAdopted(pid).then((end) => {

@@ -6,6 +6,7 @@ import type { Unpacking } from "../../protocol/handover/pieces.ts";
 import type { CreateParams, CreateResult } from "../../protocol/session.ts";
 import { newId } from "../../util/ids.ts";
 import { CommandStore } from "../exec/command-store.ts";
+import { SpareShells } from "../exec/spare-shells.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import { Enclosures } from "../isolation/enclosures.ts";
 import { cleanupIntervalMs, destroyGraceMs } from "../limits.ts";
@@ -30,6 +31,7 @@ export class SessionRegistry {
   #sessions = new Map<string, Session>();
   #commandsOfEnded: number;
   #shellCount: number;
+  readonly #spares = new SpareShells();
   #isClosed = false;
   /** Nothing new is begun: another program is to take this one's place. */
   isDraining = false;
@@ -107,7 +109,8 @@ export class SessionRegistry {
 
   #contextOf(shell: string, enclosure: Enclosure | undefined): SessionContext {
     const { options, commands, custody, log } = this;
-    return { options, commands, custody, log, newShellDir: () => this.#newShellDir(), shell, enclosure };
+    const newShellDir = () => this.#newShellDir();
+    return { options, commands, custody, log, newShellDir, spares: this.#spares, shell, enclosure };
   }
 
   /** One that another program has made, which has become this one. */

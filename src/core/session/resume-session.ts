@@ -25,11 +25,16 @@ export function resumeSession(state: SessionState, context: SessionContext, give
 }
 
 function resumeExecutor({ id, shell, executor: state }: SessionState, context: SessionContext): Executor {
-  const { options, custody, newShellDir, enclosure } = context;
-  const common = { sessionId: id, shell, env: state.env, tags: tagsOf(id, options), custody, enclosure };
-  if (state.kind === "plain") return new PlainExecutor({ ...common, workingDir: state.workingDir });
+  const { options, custody, newShellDir, spares, enclosure } = context;
+  const common = { sessionId: id, shell, tags: tagsOf(id, options), custody, enclosure };
+  if (state.kind === "plain")
+    return new PlainExecutor({ ...common, env: state.env, workingDir: state.workingDir });
   const dialect = dialectOf(shell);
   if (!dialect) throw new Error(`the state of ${shell} cannot be kept here`);
   const workingDir = toText(state.state.workingDir);
-  return new StatefulExecutor({ ...common, workingDir, dialect, newShellDir, resumed: state });
+  return new StatefulExecutor({
+    ...{ ...common, workingDir, dialect, newShellDir, spares },
+    env: state.launchEnv,
+    resumed: state,
+  });
 }

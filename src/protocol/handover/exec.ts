@@ -107,6 +107,7 @@ export const ShellStateState = v.object({
 export const BusyShellState = v.object({
   dir: v.string(),
   launchEnv: Env,
+  mayReport: v.boolean(),
   request: v.object({
     commandId: v.string(),
     command: v.string(),
@@ -131,7 +132,8 @@ export const ExecutorState = v.variant("kind", [
   v.object({ kind: v.literal("plain"), env: Env, workingDir: v.string() }),
   v.object({
     kind: v.literal("stateful"),
-    env: Env,
+    /** What every shell of the session is started with. */
+    launchEnv: Env,
     state: ShellStateState,
     /** Of the command that runs. */
     busy: v.optional(BusyShellState),
