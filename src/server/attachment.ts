@@ -10,7 +10,7 @@ import {
 import { type Encoding, type ExitFrame, isTimeout } from "../protocol/exec.ts";
 import { encodeFrame } from "../protocol/frame.ts";
 import { AttachmentWindow } from "./attachment-window.ts";
-import { hold, release } from "./held-places.ts";
+import { hold, holdForNext, release, releaseForNext } from "./held-places.ts";
 import type { LaneSubscriber, OutputLane } from "./lane.ts";
 import { frameBytesMax } from "./limits.ts";
 import { gapFrame, outputFrame } from "./stream-frames.ts";
@@ -51,6 +51,7 @@ export class Attachment implements LaneSubscriber {
       this.#window = new AttachmentWindow(bytes, spec.from);
     }
     this.#reader = output.openReader(spec.from, () => this.#advance());
+    releaseForNext(spec.command, spec.from);
     if (spec.resumeKey !== undefined) {
       this.#place = output.openReader({ ...spec.from }, () => {});
       release(spec.command, spec.resumeKey);
@@ -67,6 +68,12 @@ export class Attachment implements LaneSubscriber {
     clearTimeout(this.#stallTimer);
     this.#stallTimer = undefined;
     this.#advance();
+  }
+
+  cutOff(): void {
+    const { command } = this.#spec;
+    if (this.#isOver || this.#place) return; // one with a key keeps its place by that
+    holdForNext(command, this.#window?.taken ?? onItsWay(this.#reader.offsets));
   }
 
   closed(): void {
@@ -181,6 +188,14 @@ export class Attachment implements LaneSubscriber {
     this.#spec.onEnd();
   }
 }
+
+/** What was sent without being acknowledged may not have arrived. */
+const onItsWay = ({ stdout, stderr }: Offsets): Offsets => ({
+  stdout: Math.max(0, stdout - unacknowledgedBytes),
+  stderr: Math.max(0, stderr - unacknowledgedBytes),
+});
+/** A frame, and what a socket holds. */
+const unacknowledgedBytes = 2 * frameBytesMax;
 
 /** A character must fit, even into a window that is nearly full. */
 const pieceBytesMin = 16;

@@ -8,7 +8,9 @@ export interface Door {
   farewell(): Promise<void>;
   /** What it listens on, where another program can go on with it. */
   readonly listening: ListeningSocket | undefined;
-  /** Something is still on its way to a client, but for what streams. */
+  /** Nothing more is streamed to anybody. */
+  fallSilent(): void;
+  /** Something is still on its way to a client. */
   readonly isSending: boolean;
   /** Every connection is broken off, as a network would do; who comes again is welcome. */
   cut(): void;

@@ -1,7 +1,7 @@
 // Places in a command's output that are kept for clients whose connection broke: until they come back with their key,
 // the command waits for them, as it would for one who is slow.
 import type { KnownCommand } from "../core/exec/command.ts";
-import type { OutputReader } from "../core/exec/command-output.ts";
+import type { Offsets, OutputReader } from "../core/exec/command-output.ts";
 import type { CommandStore } from "../core/exec/command-store.ts";
 import type { HeldPlaceState } from "../protocol/handover/document.ts";
 import { heldPlaceSecondsMax } from "./limits.ts";
@@ -24,6 +24,33 @@ export function hold(command: KnownCommand, key: string, reader: OutputReader, s
   timer.unref();
   own.set(key, { reader, timer, until: performance.now() + seconds * 1000 });
 }
+
+/** For one who will come back without a key, after we have cut its connection ourselves. */
+export function holdForNext(command: KnownCommand, { stdout, stderr }: Offsets): void {
+  const { output } = command;
+  if (output.isComplete) return;
+  const from = { stdout: output.stdout.firstFrom(stdout), stderr: output.stderr.firstFrom(stderr) };
+  hold(
+    command,
+    `${nextPrefix}${crypto.randomUUID()}`,
+    output.openReader(from, () => {}),
+    nextSeconds,
+  );
+}
+
+/** Somebody has come who may be that one. */
+export function releaseForNext(command: KnownCommand, from: Offsets): void {
+  for (const [key, { reader }] of places.get(command) ?? []) {
+    const isBehind = reader.offsets.stdout <= from.stdout && reader.offsets.stderr <= from.stderr;
+    if (!key.startsWith(nextPrefix) || !isBehind) continue;
+    release(command, key);
+    return;
+  }
+}
+
+const nextPrefix = "next ";
+/** Who does not come so soon was not waiting for it. */
+const nextSeconds = 10;
 
 export function packHeld(commands: CommandStore): HeldPlaceState[] {
   const now = performance.now();

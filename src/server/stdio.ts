@@ -68,6 +68,7 @@ export function serveStdio(
     get isSending() {
       return connection.isSending;
     },
+    fallSilent() {},
     cut() {}, // its client cannot come again
     stopAccepting() {},
     async farewell() {

@@ -46,11 +46,11 @@ export function serveUnix(options: UnixServerOptions): Door {
     get isSending() {
       return isSome("isSending");
     },
+    fallSilent() {
+      for (const { data } of sockets) data?.connection.fallSilent();
+    },
     cut() {
-      for (const client of sockets) {
-        closed(client, sockets, options.counters);
-        client.end();
-      }
+      for (const client of sockets) client.terminate();
     },
   };
 }

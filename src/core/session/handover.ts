@@ -15,7 +15,9 @@ export function packCore(registry: SessionRegistry, packing: Packing): CoreState
   const sessions = registry
     .list()
     .map((session) => packSession(session, numberOf(session.spec.enclosure), packing));
-  const ofTerminals = terminals.list().map((terminal) => {
+  // Those that cannot cross are waited for before it comes to that.
+  const crossing = terminals.list().filter(({ canCross }) => canCross);
+  const ofTerminals = crossing.map((terminal) => {
     // Of one that has ended, what kept it is gone.
     const enclosure = terminal.exit ? undefined : numberOf(terminal.spec.enclosure);
     return { ...terminal.pack(packing), enclosure };

@@ -23,7 +23,7 @@ export function arrive(letter: Delivery): Arrival {
 /** What could not be taken over goes back to where it came from. Returns only where there is no such way. */
 export function goBack(letter: Delivery, arrival: Arrival | undefined, error: unknown): void {
   if (arrival && !standstill.over) return; // it has begun to read
-  giveBack(letter, arrival?.received, error instanceof Error ? error.message : String(error), version);
+  giveBack(letter, error instanceof Error ? error.message : String(error), version);
 }
 
 /** Those that came while nobody could hear them are heard now. */

@@ -2,7 +2,7 @@
 import { closeSync } from "node:fs";
 import * as v from "valibot";
 import { become, blockSignals, keepAcrossExec, nameProcess } from "../../core/process/become-linux.ts";
-import { descriptorsIn, openParcel, type Received } from "./parcel.ts";
+import { openParcel, type Received } from "./parcel.ts";
 
 export const letterVariable = "TRL_HANDOVER";
 
@@ -14,8 +14,9 @@ const Letter = v.variant("kind", [
   v.object({ kind: v.literal("trial") }),
   v.object({
     kind: v.picklist(["forth", "back"]),
-    /** The parcel. */
+    /** The parcel, and all that it refers to. */
     parcelFd: v.number(),
+    descriptors: v.array(v.number()),
     /** The program that was there before, whatever has become of its file; where it is, and its arguments. */
     programFd: v.number(),
     argv: v.array(v.string()),
@@ -36,10 +37,14 @@ export function takeLetter(env: Record<string, string | undefined>): Letter | un
 }
 
 /** The parcel is read; its descriptors are ours from now on, and not those of what we start. */
-export function accept({ parcelFd, programFd }: Delivery): Received {
-  const received = openParcel(parcelFd);
-  for (const fd of [...descriptorsIn(received.document), parcelFd, programFd]) keepAcrossExec(fd, false);
+export function accept(letter: Delivery): Received {
+  const received = openParcel(letter.parcelFd);
+  keepAll(letter, false);
   return received;
+}
+
+function keepAll({ parcelFd, programFd, descriptors }: Delivery, isKept: boolean): void {
+  for (const fd of [...descriptors, parcelFd, programFd]) keepAcrossExec(fd, isKept);
 }
 
 /** All of it stands. */
@@ -50,19 +55,13 @@ export function conclude({ kind, parcelFd, programFd }: Delivery, { document }: 
 }
 
 /** To the program that was there before; comes back only where that cannot be. Nothing has been read or written yet. */
-export function giveBack(
-  letter: Delivery,
-  received: Received | undefined,
-  failure: string,
-  version: string,
-): void {
+export function giveBack(letter: Delivery, failure: string, version: string): void {
   if (letter.kind === "back") return; // it is that one already
-  const { parcelFd, programFd, argv } = letter;
-  for (const fd of [...(received ? descriptorsIn(received.document) : []), parcelFd, programFd])
-    keepAcrossExec(fd, true);
+  keepAll(letter, true); // Bun, when it starts, has all of them closed by the next exec
   blockSignals(heldSignals, true);
   const back: Letter = { ...letter, kind: "back", failure: failure.slice(0, 500), failedVersion: version };
-  become({ path: pathOf(programFd), argv, env: { [letterVariable]: JSON.stringify(back) } });
+  const env = { [letterVariable]: JSON.stringify(back) };
+  become({ path: pathOf(letter.programFd), argv: letter.argv, env });
 }
 
 /** A file that has no name any more has one here. */

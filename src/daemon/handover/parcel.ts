@@ -29,14 +29,14 @@ export class Parcel implements Packing {
     return fd;
   }
 
-  /** From here on all of it is open in the program that comes. Gives the number of the parcel itself. */
-  seal(document: Handover): number {
+  /** From here on all of it is open in the program that comes: the parcel itself, and what it refers to. */
+  seal(document: Handover): { parcelFd: number; descriptors: number[] } {
     const header = Buffer.alloc(headerBytes);
     header.writeBigUInt64LE(BigInt(this.#end));
     this.bytes(Buffer.from(JSON.stringify(document)));
     writeSync(this.#fd, header, 0, headerBytes, 0);
     for (const fd of [...this.#descriptors, this.#fd]) keepAcrossExec(fd, true);
-    return this.#fd;
+    return { parcelFd: this.#fd, descriptors: [...this.#descriptors] };
   }
 
   /** Nobody has come. */
@@ -84,15 +84,4 @@ export function checkDocument(text: string): Handover {
   // The place, never the value: it may be a secret.
   const [issue] = result.issues;
   throw new Error(`what is handed over has something else at ${v.getDotPath(issue) ?? "its beginning"}`);
-}
-
-/** Every number of a descriptor in it. */
-export function descriptorsIn({ lockFd, unix, http, core }: Handover): number[] {
-  const fds = [lockFd, unix?.fd, http?.fd];
-  for (const { lingeringFds, running } of core.sessions) {
-    const { stdoutFd, stderrFd, input } = running?.command ?? {};
-    fds.push(...lingeringFds, stdoutFd, stderrFd, input?.fd);
-  }
-  for (const { live } of core.terminals) fds.push(live?.masterFd);
-  return fds.filter((fd) => fd !== undefined);
 }

@@ -13,7 +13,6 @@ const Answer = v.object({ understands: v.literal(true), version: v.string() });
 
 /** Its version; throws a TrlError that says why it will not do. */
 export async function tryProgram(path: string, words: string[], document: Handover): Promise<string> {
-  requireProgram(path);
   const hello = await ask(path, ["--version"], "");
   if (!/^trl \S+\n$/.test(hello)) throw unfit(path, "it does not say that it is trl");
   const answer = await ask(path, words, JSON.stringify(document));
@@ -24,7 +23,7 @@ export async function tryProgram(path: string, words: string[], document: Handov
   }
 }
 
-function requireProgram(path: string): void {
+export function requireProgram(path: string): void {
   try {
     accessSync(path, constants.X_OK);
     if (statSync(path).isFile()) return;
@@ -36,14 +35,17 @@ function requireProgram(path: string): void {
 
 async function ask(path: string, words: string[], input: string): Promise<string> {
   const letter: Letter = { kind: "trial" };
-  let child: Bun.Subprocess<Uint8Array, "pipe", "pipe">;
+  let child: Bun.Subprocess<"pipe", "pipe", "pipe">;
   try {
     child = Bun.spawn([path, ...words], {
       env: { ...process.env, [letterVariable]: JSON.stringify(letter) },
-      stdio: [Buffer.from(input), "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe"],
       timeout: patienceMs,
       killSignal: "SIGKILL",
     });
+    // Not as a buffer: Bun would put that into a file in memory that stays open across our exec.
+    child.stdin.write(input);
+    void Promise.resolve(child.stdin.end()).catch(() => {}); // it need not read it
   } catch (error) {
     throw unfit(path, (error as Error).message);
   }

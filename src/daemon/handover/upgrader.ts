@@ -18,11 +18,11 @@ import { canHandOver, drain, obstacles } from "./drain.ts";
 import { type Delivery, heldSignals, letterVariable } from "./letter.ts";
 import { ownArgv, ownFile, ownWords, programInPlace } from "./own-program-linux.ts";
 import { Parcel, trialPacking } from "./parcel.ts";
-import { tryProgram } from "./trial.ts";
+import { requireProgram, tryProgram } from "./trial.ts";
 
 const defaultDrainTimeoutS = 60;
-/** For the last replies to leave. */
-const flushMs = 100;
+/** For the last replies and output to leave: a client that is slower finds the rest where it was. */
+const flushMs = 500;
 /** What is just ending, or being made, is waited for: a command that does not end by SIGTERM takes 2 s. */
 const restPatienceMs = 10_000;
 
@@ -50,6 +50,7 @@ export class Upgrader implements Upgrading {
 
   async begin(params: UpgradeParams, afterReply: (action: () => void) => void): Promise<UpgradeResult> {
     const { executable, drain_timeout_s = defaultDrainTimeoutS } = params;
+    requireProgram(executable);
     const house = this.#enter();
     try {
       const toVersion = await tryProgram(executable, process.argv.slice(2), house.describe(trialPacking));
@@ -98,6 +99,7 @@ export class Upgrader implements Upgrading {
     const { registry, doors } = house;
     for (const door of doors) door.listening?.pause();
     try {
+      for (const door of doors) door.fallSilent();
       await within(flushMs, () => !doors.some(({ isSending }) => isSending));
       for (const door of doors) door.cut();
       const isAtRest = await within(restPatienceMs, () => {
@@ -137,8 +139,8 @@ function crossOver(house: House, executable: string): void {
   const parcel = new Parcel();
   const programFd = openSync(ownFile, "r");
   try {
-    const parcelFd = parcel.seal(house.describe(parcel));
-    const letter: Delivery = { kind: "forth", parcelFd, programFd, argv: ownArgv(), version };
+    const sealed = parcel.seal(house.describe(parcel));
+    const letter: Delivery = { kind: "forth", ...sealed, programFd, argv: ownArgv(), version };
     keepAcrossExec(programFd, true);
     blockSignals(heldSignals, true);
     const env = { [letterVariable]: JSON.stringify(letter) };
