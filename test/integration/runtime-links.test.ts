@@ -308,7 +308,7 @@ describe("a daemon that is gone", () => {
       message: "there is no session s-00000000; mute could not be asked",
       data: { unavailable },
     });
-    expect(performance.now() - asked).toBeLessThan(1500);
+    expect(performance.now() - asked).toBeLessThan(4000); // not two seconds each
     await its.call("runtime.remove", { name: "mute", force: true });
   });
 });
