@@ -1,7 +1,7 @@
-// Which id lives in which runtime, as far as it has been heard of. Of commands only the latest are remembered: there
-// is no end to them, and who asks for an older one waits for a search.
+// Which id lives in which runtime, as far as it has been heard of. Of commands, and of sessions that have ended, only
+// the latest are remembered: there is no end to them, and who asks for an older one waits for a search.
 import type { RuntimesState } from "../protocol/handover/document.ts";
-import { streamRoutesMax } from "./limits.ts";
+import { endedRoutesMax, streamRoutesMax } from "./limits.ts";
 import type { Runtime } from "./runtime.ts";
 
 interface Place {
@@ -11,6 +11,8 @@ interface Place {
 
 export class Routes {
   readonly #sessions = new Map<string, Place>();
+  /** Of the sessions; those that ended last are last. */
+  readonly #ended = new Set<string>();
   readonly #streams = new Map<string, Runtime>();
 
   ofSession(id: string): Runtime | undefined {
@@ -27,6 +29,8 @@ export class Routes {
 
   addSession(id: string, runtime: Runtime, isLive = true): void {
     this.#sessions.set(id, { runtime, isLive });
+    if (isLive) this.#ended.delete(id);
+    else this.ended(id);
   }
 
   /** Commands are found by a search. */
@@ -41,11 +45,17 @@ export class Routes {
   /** Of a terminal something is kept for a while after its end. */
   ended(id: string): void {
     const place = this.#sessions.get(id);
-    if (place) place.isLive = false;
+    if (!place) return;
+    place.isLive = false;
+    this.#ended.add(id);
+    if (this.#ended.size <= endedRoutesMax) return;
+    const [oldest] = this.#ended;
+    this.removeSession(oldest!);
   }
 
   removeSession(id: string): void {
     this.#sessions.delete(id);
+    this.#ended.delete(id);
   }
 
   addStream(id: string, runtime: Runtime): void {
@@ -67,7 +77,7 @@ export class Routes {
   }
 
   forget(runtime: Runtime): void {
-    for (const [id, place] of this.#sessions) if (place.runtime === runtime) this.#sessions.delete(id);
+    for (const [id, place] of this.#sessions) if (place.runtime === runtime) this.removeSession(id);
     for (const [id, place] of this.#streams) if (place === runtime) this.#streams.delete(id);
   }
 }

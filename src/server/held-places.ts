@@ -73,6 +73,27 @@ export function holdAgain(commands: CommandStore, held: HeldPlaceState[]): void 
   }
 }
 
+interface Follower {
+  end(): void;
+}
+
+const followers = new WeakMap<KnownCommand, Map<string, Follower>>();
+
+/** Who comes with the key is the same client: what it had on a connection that it has given up is over. */
+export function takeOver(command: KnownCommand, key: string, follower: Follower): void {
+  release(command, key);
+  const own = followers.get(command) ?? new Map<string, Follower>();
+  followers.set(command, own);
+  const before = own.get(key);
+  own.set(key, follower);
+  before?.end();
+}
+
+export function leave(command: KnownCommand, key: string, follower: Follower): void {
+  const own = followers.get(command);
+  if (own?.get(key) === follower) own.delete(key);
+}
+
 /** Somebody has come with the key, and has a place of their own. */
 export function release(command: KnownCommand, key: string): void {
   const held = places.get(command)?.get(key);
