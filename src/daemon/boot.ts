@@ -85,6 +85,7 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
     if (!arrival) log.info("ready", { ...where, pid: process.pid, version });
     const stop = async (why: string) => {
       log.info("stopping", { why });
+      upgrader.house = undefined;
       withdraw();
       try {
         for (const door of doors) door.stopAccepting();

@@ -47,15 +47,12 @@ export class Attachment implements LaneSubscriber {
     if (spec.windowBytes !== undefined) {
       // What is kept for somebody must leave room for what comes.
       const roomBytes = Math.floor(Math.min(output.stdout.ringBytes, output.stderr.ringBytes) / 2);
-      const bytes = spec.resumeKey === undefined ? spec.windowBytes : Math.min(spec.windowBytes, roomBytes);
-      this.#window = new AttachmentWindow(bytes, spec.from);
+      this.#window = new AttachmentWindow(Math.min(spec.windowBytes, roomBytes), spec.from);
+      this.#place = output.openReader({ ...spec.from }, () => {});
     }
     this.#reader = output.openReader(spec.from, () => this.#advance());
     releaseForNext(spec.command, spec.from);
-    if (spec.resumeKey !== undefined) {
-      this.#place = output.openReader({ ...spec.from }, () => {});
-      takeOver(spec.command, spec.resumeKey, this);
-    }
+    if (spec.resumeKey !== undefined) takeOver(spec.command, spec.resumeKey, this);
     spec.lane.attach(this);
   }
 
@@ -71,15 +68,17 @@ export class Attachment implements LaneSubscriber {
   }
 
   cutOff(): void {
-    const { command } = this.#spec;
-    if (this.#isOver || this.#place) return; // one with a key keeps its place by that
-    holdForNext(command, this.#window?.taken ?? onItsWay(this.#reader.offsets));
+    const { command, resumeKey } = this.#spec;
+    if (this.#isOver || resumeKey !== undefined) return; // one with a key keeps its place by that
+    holdForNext(command, this.#place?.offsets ?? onItsWay(this.#reader.offsets));
   }
 
   closed(): void {
     const { command, resumeKey, stallTimeoutS } = this.#spec;
-    if (this.#place && !this.#isOver) hold(command, resumeKey!, this.#place, stallTimeoutS);
-    this.#place = undefined;
+    if (this.#place && resumeKey !== undefined && !this.#isOver) {
+      hold(command, resumeKey, this.#place, stallTimeoutS);
+      this.#place = undefined;
+    }
     this.end();
   }
 
@@ -131,6 +130,7 @@ export class Attachment implements LaneSubscriber {
     const made = piece && outputFrame(command.id, piece, encoding, this.#window !== undefined);
     if (!made) return false;
     this.#reader.moveTo(stream, piece.offset + made.bytes);
+    if (lane.isDeaf) this.#place?.moveTo(stream, piece.offset + made.bytes); // it cannot say that it has taken it
     if (piece.missingFrom !== undefined) lane.send(gapFrame(command.id, piece));
     lane.send(made.frame);
     return true;

@@ -1,6 +1,6 @@
 // A program that takes another's place: what it finds, and when it is there.
 import type { Log } from "../../core/log.ts";
-import { blockSignals } from "../../core/process/become-linux.ts";
+import { blockSignals } from "../../core/process/crossing-linux.ts";
 import { standstill } from "../../core/process/standstill.ts";
 import type { SessionRegistry } from "../../core/session/registry.ts";
 import { version } from "../../util/version.ts";

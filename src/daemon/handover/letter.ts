@@ -1,7 +1,8 @@
 // What a program finds in its environment when it is started to take another's place, and the way back.
 import { closeSync } from "node:fs";
 import * as v from "valibot";
-import { become, blockSignals, keepAcrossExec, nameProcess } from "../../core/process/become-linux.ts";
+import { become } from "../../core/process/become.ts";
+import { blockSignals, keepAcrossExec, nameProcess } from "../../core/process/crossing-linux.ts";
 import { openParcel, type Received } from "./parcel.ts";
 
 export const letterVariable = "TRL_HANDOVER";

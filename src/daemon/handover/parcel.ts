@@ -2,7 +2,7 @@
 // refers to them. Nobody but the two can open it, and nothing of it is ever on a disk.
 import { closeSync, fstatSync, readSync, writeSync } from "node:fs";
 import * as v from "valibot";
-import { createMemoryFile, keepAcrossExec } from "../../core/process/become-linux.ts";
+import { createMemoryFile, keepAcrossExec } from "../../core/process/crossing-linux.ts";
 import { Handover, handoverFormat } from "../../protocol/handover/document.ts";
 import type { Bytes, Packing, Unpacking } from "../../protocol/handover/pieces.ts";
 

@@ -4,7 +4,8 @@
 import { closeSync, openSync } from "node:fs";
 import { isatty } from "node:tty";
 import type { Log } from "../../core/log.ts";
-import { become, blockSignals, keepAcrossExec } from "../../core/process/become-linux.ts";
+import { become } from "../../core/process/become.ts";
+import { blockSignals, keepAcrossExec } from "../../core/process/crossing-linux.ts";
 import type { SessionRegistry } from "../../core/session/registry.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { Handover } from "../../protocol/handover/document.ts";
@@ -107,6 +108,7 @@ export class Upgrader implements Upgrading {
         return registry.isAtRest;
       });
       if (!isAtRest) throw new Error("something that is just ending or being made does not come to an end");
+      if (this.house !== house) throw new Error("the daemon is being stopped");
       crossOver(house, executable);
       throw new Error(`${executable} (trl ${toVersion}) could not be started`);
     } finally {

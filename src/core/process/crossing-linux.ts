@@ -1,4 +1,4 @@
-// How this process becomes another program: what crosses is in descriptors that stay open, and nothing else does.
+// What can be handed to another program on Linux: descriptors that stay open, a file in memory, signals that wait.
 import { FFIType, ptr } from "bun:ffi";
 import { constants } from "node:os";
 import { openLibrary } from "./libc.ts";
@@ -7,9 +7,6 @@ const { i32, u32, pointer } = FFIType;
 
 const open = () =>
   openLibrary({
-    execv: { args: [pointer, pointer], returns: i32 },
-    setenv: { args: [pointer, pointer, i32], returns: i32 },
-    unsetenv: { args: [pointer], returns: i32 },
     memfd_create: { args: [pointer, u32], returns: i32 },
     fcntl: { args: [i32, i32, i32], returns: i32 },
     sigprocmask: { args: [i32, pointer, pointer], returns: i32 },
@@ -51,21 +48,4 @@ export function blockSignals(signals: NodeJS.Signals[], isBlocked: boolean): voi
 /** As it is listed: a program that is started by its descriptor has a number for a name. */
 export function nameProcess(name: string): void {
   libc().prctl(PR_SET_NAME, ptr(text(name)), null, null, null);
-}
-
-export interface Successor {
-  path: string;
-  argv: string[];
-  /** On top of the environment that there is. */
-  env: Record<string, string>;
-}
-
-/** Comes back only where it failed. */
-export function become({ path, argv, env }: Successor): void {
-  for (const [name, value] of Object.entries(env)) libc().setenv(ptr(text(name)), ptr(text(value)), 1);
-  const words = argv.map(text);
-  const pointers = new BigUint64Array(words.length + 1);
-  for (const [at, word] of words.entries()) pointers[at] = BigInt(ptr(word));
-  libc().execv(ptr(text(path)), ptr(pointers));
-  for (const name of Object.keys(env)) libc().unsetenv(ptr(text(name)));
 }
