@@ -47,8 +47,10 @@ export class Attachment implements LaneSubscriber {
     if (spec.windowBytes !== undefined) {
       // What is kept for somebody must leave room for what comes.
       const roomBytes = Math.floor(Math.min(output.stdout.ringBytes, output.stderr.ringBytes) / 2);
-      this.#window = new AttachmentWindow(Math.min(spec.windowBytes, roomBytes), spec.from);
-      this.#place = output.openReader({ ...spec.from }, () => {});
+      const hasKey = spec.resumeKey !== undefined;
+      const bytes = hasKey ? Math.min(spec.windowBytes, roomBytes) : spec.windowBytes;
+      this.#window = new AttachmentWindow(bytes, spec.from);
+      if (hasKey || bytes <= roomBytes) this.#place = output.openReader({ ...spec.from }, () => {});
     }
     this.#reader = output.openReader(spec.from, () => this.#advance());
     releaseForNext(spec.command, spec.from);
@@ -70,7 +72,7 @@ export class Attachment implements LaneSubscriber {
   cutOff(): void {
     const { command, resumeKey } = this.#spec;
     if (this.#isOver || resumeKey !== undefined) return; // one with a key keeps its place by that
-    holdForNext(command, this.#place?.offsets ?? onItsWay(this.#reader.offsets));
+    holdForNext(command, this.#window?.taken ?? onItsWay(this.#reader.offsets));
   }
 
   closed(): void {

@@ -23,7 +23,7 @@ import { requireProgram, tryProgram } from "./trial.ts";
 
 const defaultDrainTimeoutS = 60;
 /** For the last replies and output to leave: a client that is slower finds the rest where it was. */
-const flushMs = 500;
+const flushMs = 2000;
 /** What is just ending, or being made, is waited for: a command that does not end by SIGTERM takes 2 s. */
 const restPatienceMs = 10_000;
 
