@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ownBinary, requireFresh, startDaemon } from "./harness/daemon.ts";
-import { type Report, reportOf } from "./harness/report.ts";
+import { loadNow, type Report, reportOf } from "./harness/report.ts";
 import type { Growth, Row } from "./harness/rows.ts";
 import type { Bench, Scenario } from "./harness/scenario.ts";
 import { growthTable, resultTable } from "./harness/table.ts";
@@ -61,14 +61,21 @@ async function measure(chosen: Scenario[], binary: string, isQuick: boolean): Pr
   };
   const rows: Row[] = [];
   const growth: Growth[] = [];
+  const failed: string[] = [];
+  const loadBefore = loadNow();
   const began = performance.now();
   for (const [at, scenario] of chosen.entries()) {
     say(`${at + 1}/${chosen.length} ${scenario.name}: ${scenario.about}`);
-    const result = await scenario.run(bench);
-    rows.push(...result.rows);
-    growth.push(...(result.growth ?? []));
+    try {
+      const result = await scenario.run(bench);
+      rows.push(...result.rows);
+      growth.push(...(result.growth ?? []));
+    } catch (error) {
+      failed.push(`${scenario.name}: ${(error as Error).message}`);
+    }
   }
-  return reportOf({ tools, isQuick, durationS: (performance.now() - began) / 1000, rows, growth });
+  const durationS = (performance.now() - began) / 1000;
+  return reportOf({ tools, isQuick, loadBefore, durationS, rows, growth, failed });
 }
 
 /** Progress is talk; standard output is the table. */
@@ -82,10 +89,12 @@ function print(report: Report): void {
   console.log(`\n${resultTable(rows)}`);
   if (growth.length > 0) console.log(growthTable(growth));
   for (const { scenario, name, note } of rows) if (note) console.log(`${scenario}, ${name}: ${note}`);
+  for (const what of report.failed) console.log(`failed: ${what}`);
   for (const what of missing) console.log(`missing: ${what}`);
   const met = judged.filter(({ isMet }) => isMet).length;
   console.log(`${met} of ${judged.length} bars met, ${report.duration_s} s, measured by a ${client} client`);
   console.log(`${machine.cores} x ${machine.processor}, ${machine.memory_gb} GB, ${machine.system}`);
+  console.log(`load of the machine before the run: ${report.load_before}`);
 }
 
 const { only, quick, json, trl, list, help } = parse();
@@ -97,4 +106,5 @@ else {
   const report = await measure(chosen, resolve(trl), quick);
   if (json) writeFileSync(json, `${JSON.stringify(report, null, 2)}\n`);
   print(report);
+  if (report.failed.length > 0) process.exitCode = 1;
 }

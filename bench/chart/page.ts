@@ -13,8 +13,8 @@ export function withFigures(page: string, report: Report): string {
   return `${page.slice(0, begin)}${beginMark}\n\n${figures(report)}\n${page.slice(end)}`;
 }
 
-export const machineLine = ({ machine, client, version }: Report): string =>
-  `trl ${version}, ${machine.cores} shared cores (${machine.processor}), ${machine.memory_gb} GB, ${machine.system}; ${client} client`;
+export const machineLine = ({ machine, client, version, load_before }: Report): string =>
+  `trl ${version}, ${machine.cores} shared cores (${machine.processor}, ${machine.memory_gb} GB, ${machine.system}, load ${load_before} before the run), ${client} client`;
 
 function figures(report: Report): string {
   const titles = ["scenario", "what", "trl p50", "p99", "beside", "p50", "p99", "ratio", "bar", ""];

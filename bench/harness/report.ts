@@ -1,5 +1,5 @@
 // The whole run as one object: what the JSON holds, and what the chart and the page are made from.
-import { cpus, release, totalmem, type } from "node:os";
+import { cpus, loadavg, release, totalmem, type } from "node:os";
 import { version } from "../../src/util/version.ts";
 import type { Growth, Row } from "./rows.ts";
 import { missingTools, type Tools } from "./tools.ts";
@@ -7,11 +7,15 @@ import { missingTools, type Tools } from "./tools.ts";
 export interface Report {
   version: string;
   machine: { system: string; processor: string; cores: number; memory_gb: number };
+  /** Of the machine before the run: what others did meanwhile shows in the figures. */
+  load_before: number;
   /** What says the requests and takes the time. */
   client: "C" | "Bun";
   is_quick: boolean;
   duration_s: number;
   missing: string[];
+  /** Scenarios that could not be measured, with the reason. */
+  failed: string[];
   rows: Row[];
   growth: Growth[];
 }
@@ -19,12 +23,14 @@ export interface Report {
 export interface Run {
   tools: Tools;
   isQuick: boolean;
+  loadBefore: number;
   durationS: number;
   rows: Row[];
   growth: Growth[];
+  failed: string[];
 }
 
-export const reportOf = ({ tools, isQuick, durationS, rows, growth }: Run): Report => ({
+export const reportOf = ({ tools, isQuick, loadBefore, durationS, rows, growth, failed }: Run): Report => ({
   version,
   machine: {
     system: `${type()} ${release()}`,
@@ -32,13 +38,17 @@ export const reportOf = ({ tools, isQuick, durationS, rows, growth }: Run): Repo
     cores: cpus().length,
     memory_gb: Math.round(totalmem() / 1e9),
   },
+  load_before: Math.round(loadBefore * 10) / 10,
   client: tools.clientIs,
   is_quick: isQuick,
   duration_s: Math.round(durationS),
   missing: missingTools(tools),
+  failed,
   rows: rows.map((row) => roundAll(row) as Row),
   growth: growth.map((each) => roundAll(each) as Growth),
 });
+
+export const loadNow = (): number => loadavg()[0] ?? 0;
 
 /** Four digits are more than the noise leaves. */
 function roundAll(value: unknown): unknown {

@@ -17,6 +17,8 @@ export const reattach: Scenario = {
   async run(bench) {
     await using daemon = await bench.daemon();
     await using tmux = Tmux.start(bench);
+    // With its last session tmux would end.
+    await tmux?.newSession("stays", "sleep 1000");
     const mine: number[] = [];
     const theirs: number[] = [];
     for (let i = 0; i < bench.times(30, 5); i++) {
