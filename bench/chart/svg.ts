@@ -23,7 +23,8 @@ const style = `
     .trl, text.trl { fill: #3fcfb4; } .peer { fill: #4a535e; }
   }`;
 
-export function chartSvg(panels: Panel[], caption: string): string {
+/** What it says of the machine stands below. */
+export function chartSvg(panels: Panel[], machine: string): string {
   const rows = chunks(panels, columns);
   let y = margin;
   const parts = rows.flatMap((row) => {
@@ -31,7 +32,7 @@ export function chartSvg(panels: Panel[], caption: string): string {
     y += Math.max(...row.map(panelHeight)) + panelGap;
     return drawn;
   });
-  parts.push(text(margin, y + 8, caption, "dim"));
+  parts.push(text(margin, y + 8, `Medians unless it says otherwise. ${machine}`, "dim"));
   const height = y + margin + 4;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="trl beside its peers">
 <style>${style}

@@ -1,6 +1,7 @@
 // A daemon to measure, in a directory of its own.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { leaving } from "./leavings.ts";
 import { tempDir } from "./temp-dir.ts";
 import { Wire } from "./wire.ts";
 
@@ -51,6 +52,7 @@ export async function startDaemon({ binary, flags = [], prefix = [] }: DaemonSet
     stdio: ["ignore", "ignore", "ignore"],
     env: { ...process.env, TRL_RUNTIME_DIR: dir.path },
   });
+  const isGone = leaving(() => child.kill());
   while (!(await isAccepting(socketPath))) {
     if (child.exitCode !== null) throw new Error(`the daemon ended with ${child.exitCode}`);
     await Bun.sleep(1);
@@ -62,6 +64,7 @@ export async function startDaemon({ binary, flags = [], prefix = [] }: DaemonSet
     async [Symbol.asyncDispose]() {
       child.kill();
       await child.exited;
+      isGone();
       dir[Symbol.dispose]();
     },
   };

@@ -1,5 +1,6 @@
 // One side of a comparison: a process that is told `COUNT PAUSE_US` on a line, does its work so many times, and
 // answers with a line of nanoseconds: those of the whole block, then those of each time.
+import { leaving } from "./leavings.ts";
 
 export interface Block {
   wallMs: number;
@@ -9,6 +10,7 @@ export interface Block {
 export class Side implements AsyncDisposable {
   readonly #child: Bun.Subprocess<"pipe", "pipe", "inherit">;
   readonly #lines: AsyncIterator<string>;
+  readonly #isGone: () => void;
 
   private constructor(command: string[], env: Record<string, string>) {
     this.#child = Bun.spawn(command, {
@@ -16,6 +18,7 @@ export class Side implements AsyncDisposable {
       env: { ...process.env, ...env },
     });
     this.#lines = linesOf(this.#child.stdout);
+    this.#isGone = leaving(() => this.#child.kill());
   }
 
   static async start(command: string[], env: Record<string, string> = {}): Promise<Side> {
@@ -38,6 +41,7 @@ export class Side implements AsyncDisposable {
     this.#child.stdin.end();
     this.#child.kill();
     await this.#child.exited;
+    this.#isGone();
   }
 }
 

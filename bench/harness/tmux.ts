@@ -1,5 +1,6 @@
 // tmux in control mode, the nearest peer of terminals: a server of its own, commands on its standard input, `%output`
 // lines on its standard output.
+import { leaving } from "./leavings.ts";
 import type { Bench } from "./scenario.ts";
 import type { Side } from "./side.ts";
 import { talkToProgram } from "./sides.ts";
@@ -8,9 +9,11 @@ let servers = 0;
 
 export class Tmux implements AsyncDisposable {
   readonly #program: string[];
+  readonly #isGone: () => void;
 
   private constructor(program: string[]) {
     this.#program = program;
+    this.#isGone = leaving(() => Bun.spawnSync([...program, "kill-server"]));
   }
 
   /** Undefined where there is no tmux. */
@@ -53,5 +56,6 @@ export class Tmux implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.run(["kill-server"]);
+    this.#isGone();
   }
 }

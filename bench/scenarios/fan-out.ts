@@ -44,7 +44,7 @@ async function echoTimes(bench: Bench, daemon: Daemon): Promise<Times> {
 async function floodTimes(bench: Bench, daemon: Daemon): Promise<Times> {
   const file = textFile(bench, 20_000_000);
   const times: Times = Object.fromEntries(counts.map((count) => [count, []]));
-  for (let i = 0; i < bench.times(5, 1); i++) {
+  for (let i = 0; i < bench.times(3, 1); i++) {
     for (const watchers of counts)
       times[watchers]!.push((await oneFlood(bench, daemon, { file, watchers })).ms);
   }

@@ -1,6 +1,7 @@
 // system.ping beside a bare echo: the same line, over the same kind of socket, by the same client.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { leaving } from "../harness/leavings.ts";
 import { figure, ratioAtMost, row } from "../harness/rows.ts";
 import type { Bench, Scenario } from "../harness/scenario.ts";
 import { type Side, takeTurns } from "../harness/side.ts";
@@ -56,6 +57,7 @@ async function echoServer(bench: Bench, kind: "c" | "bun"): Promise<EchoServer |
   const child = Bun.spawn([...bench.tools.pinned, ...program, socketPath], {
     stdio: ["ignore", "ignore", "inherit"],
   });
+  const isGone = leaving(() => child.kill());
   await until(() => existsSync(socketPath));
   const side = await talk(bench, { socketPath, lines: [line], until: "\n" });
   return {
@@ -64,6 +66,7 @@ async function echoServer(bench: Bench, kind: "c" | "bun"): Promise<EchoServer |
       await side[Symbol.asyncDispose]();
       child.kill();
       await child.exited;
+      isGone();
     },
   };
 }

@@ -25,7 +25,7 @@ export const stream: Scenario = {
 };
 
 async function flood(bench: Bench, encoding: "utf8" | "base64", bar: number): Promise<Row[]> {
-  const files = bench.times(50, 10);
+  const files = bench.times(30, 10);
   const command = `for i in {1..${files}}; do cat ${textFile(bench, fileBytes)}; done`;
   await using daemon = await bench.daemon();
   using wire = await daemon.connect();

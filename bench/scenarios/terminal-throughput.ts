@@ -49,7 +49,7 @@ async function trlFlood(bench: Bench, daemon: Daemon, driver: DriverName, file: 
 
 /** The session ends with its program, and tmux with its only session. */
 async function tmuxFlood(bench: Bench, file: string): Promise<number> {
-  const tmux = Tmux.start(bench)!;
+  await using tmux = Tmux.start(bench)!;
   await using side = await talkToProgram(bench, tmux.controlCommand(`read go; cat ${file}`), {
     hello: { line: "display-message -p hello", until: "hello" },
     lines: ["send-keys Enter"],
