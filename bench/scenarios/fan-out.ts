@@ -18,10 +18,12 @@ export const fanOut: Scenario = {
   async run(bench) {
     await using daemon = await bench.daemon();
     const echo = await echoTimes(bench, daemon);
-    const flood = await floodTimes(bench, daemon);
+    const bytes = bench.times(20_000_000, 4_000_000);
+    const flood = await floodTimes(bench, daemon, bytes);
+    const floodName = `flood (${bytes / 1e6} MB)`;
     return {
-      rows: [...rowsOf("echo to the last of", echo), ...rowsOf("flood (20 MB) to", flood)],
-      growth: [growthOf("echo to the last", echo), growthOf("flood (20 MB)", flood)],
+      rows: [...rowsOf("echo to the last of", echo), ...rowsOf(`${floodName} to`, flood)],
+      growth: [growthOf("echo to the last", echo), growthOf(floodName, flood)],
     };
   },
 };
@@ -41,8 +43,8 @@ async function echoTimes(bench: Bench, daemon: Daemon): Promise<Times> {
   return Object.fromEntries(counts.map((count) => [count, times[count]!.samplesMs]));
 }
 
-async function floodTimes(bench: Bench, daemon: Daemon): Promise<Times> {
-  const file = textFile(bench, 20_000_000);
+async function floodTimes(bench: Bench, daemon: Daemon, bytes: number): Promise<Times> {
+  const file = textFile(bench, bytes);
   const times: Times = Object.fromEntries(counts.map((count) => [count, []]));
   for (let i = 0; i < bench.times(3, 1); i++) {
     for (const watchers of counts)

@@ -14,7 +14,7 @@ export const terminalThroughput: Scenario = {
   name: scenario,
   about: "MB/s of a program that prints, to one who watches",
   async run(bench) {
-    const bytes = bench.times(50_000_000, 10_000_000);
+    const bytes = bench.times(50_000_000, 5_000_000);
     const file = textFile(bench, bytes);
     const mbPerS = (ms: number) => bytes / 1000 / ms;
     await using daemon = await bench.daemon();
