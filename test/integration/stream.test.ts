@@ -264,22 +264,21 @@ describe("exec.cancel", () => {
 
   test("with SIGINT ends like ^C; SIGSTOP and SIGCONT do as they say", async () => {
     using wire = await daemon.connect();
-    const { streamId } = await start(wire, "echo $$; while :; do echo tick; sleep 0.02; done");
+    const calm = `${daemon.dir}/calm`;
+    const ticks = `while [ ! -e ${calm} ]; do echo tick; sleep 0.02; done`;
+    const { streamId } = await start(wire, `echo $$; ${ticks}; sleep 100; echo not reached`);
     const pid = Number((await wire.frame((frame) => frame["type"] === "stdout"))["data"].split("\n")[0]);
     await wire.call("exec.cancel", { stream_id: streamId, signal: "SIGSTOP" });
-    await until("it to stop", () =>
-      Bun.spawnSync(["ps", "-o", "stat=", "-p", String(pid)])
-        .stdout.toString()
-        .startsWith("T"),
-    );
+    const ps = (column: string, by: string, of: number) =>
+      Bun.spawnSync(["ps", "-o", column, by, String(of)]).stdout.toString();
+    await until("it to stop", () => ps("stat=", "-p", pid).startsWith("T"));
     await wire.call("exec.cancel", { stream_id: streamId, signal: "CONT" });
     const seen = wire.frames.length;
     await until("it to go on", () => wire.frames.length > seen + 2);
-    // As with ^C: bash goes on where its child had just ended by itself.
-    await until("its end", async () => {
-      await wire.request("exec.cancel", { stream_id: streamId, signal: "SIGINT" });
-      return wire.frames.some((frame) => frame["type"] === "exit");
-    });
+    writeFileSync(calm, "");
+    // As with ^C, bash goes on where its child has ended by itself: it is to be in the middle of one.
+    await until("the long one", () => ps("args=", "--ppid", pid) === "sleep 100\n");
+    await wire.call("exec.cancel", { stream_id: streamId, signal: "SIGINT" });
     expect(await wire.frame((frame) => frame["type"] === "exit")).toMatchObject({
       reason: "cancelled",
       exit_code: 130,
