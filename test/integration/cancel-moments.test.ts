@@ -31,7 +31,12 @@ async function cancelled(sessionId: string, command: string, waitMs = 0) {
   return { signal: exit["signal"], stdout: printed.map((frame) => frame["data"]).join(""), tookMs };
 }
 
-const commands = ["sleep 100 & echo x; wait", "(sleep 100; echo y) & echo x; wait"];
+const commands = [
+  "echo x; sleep 100",
+  "echo x; sleep 100 | sleep 100",
+  "sleep 100 & echo x; wait",
+  "(sleep 100; echo y) & echo x; wait",
+];
 test.each(commands)("a child that becomes its program just then: %s", async (command) => {
   const { id } = await newSession(wire);
   for (let waitMs = 0; waitMs < 2; waitMs += 0.05) {

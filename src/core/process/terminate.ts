@@ -9,18 +9,22 @@ export interface Termination {
   signal?: NodeJS.Signals;
   /** Keeps everybody from forking away while they are killed, where something can. */
   whileFrozen?: ((act: () => void) => Promise<void>) | undefined;
+  /** A shell without handlers of its own: while it waits for a child that it made just then, it forgets the signal. */
+  plainShell?: number | undefined;
 }
 
 /** Resolves when all that `selection` names is dead; with what refused to die, normally nothing. */
 export async function terminate(
   custody: Custody,
   selection: Selection,
-  { graceMs, signal = "SIGTERM", whileFrozen }: Termination,
+  { graceMs, signal = "SIGTERM", whileFrozen, plainShell }: Termination,
 ): Promise<ProcessEntry[]> {
   const unheard = new Unheard(signal, () => custody.membersOf(selection));
   unheard.send(signalAll);
   const tellAgain = () => {
-    for (const member of unheard.among(custody.membersOf(selection))) signalProcess(member, signal);
+    const members = custody.membersOf(selection);
+    const forgetful = members.filter(({ pid }) => pid === plainShell);
+    for (const member of [...unheard.among(members), ...forgetful]) signalProcess(member, signal);
   };
   if (await isGoneWithin(graceMs, custody, selection, tellAgain)) return [];
   const deadline = performance.now() + killPatienceMs;
