@@ -85,10 +85,8 @@ __trl_list=\${__trl_list/"trap -- '$__trl_hook' EXIT"}
 fi
 builtin trap "$@" || builtin return
 [[ $1 != -- ]] || builtin shift
-local __trl_name __trl_is_exit=
-for __trl_name in "\${@:$(( $# == 1 ? 1 : 2 ))}"; do
-[[ $__trl_name != 0 && ! $__trl_name =~ ^([Ss][Ii][Gg])?[Ee][Xx][Ii][Tt]$ ]] || __trl_is_exit=1
-done
+local __trl_name __trl_is_exit=; for __trl_name in "\${@:$(( $# == 1 ? 1 : 2 ))}"; do
+[[ $__trl_name != 0 && ! $__trl_name =~ ^([Ss][Ii][Gg])?[Ee][Xx][Ii][Tt]$ ]] || __trl_is_exit=1; done
 [[ $BASH_SUBSHELL == 0 && -n $__trl_is_exit ]] || builtin return 0
 if [[ $1 == - || $# == 1 ]]; then builtin trap '${hook}' EXIT; else builtin trap '${hook}'$'\\n'"$1" EXIT; fi
 }
