@@ -146,18 +146,18 @@ describe("limits", () => {
     await newSession(wire);
   });
 
-  test.each(["--fd-warning-threshold", "--memory-pressure-mb"])(
-    "of %s refuse new sessions only",
-    async (flag) => {
-      await using calm = await startDaemon({ flags: [flag, "5000"] });
-      using calmWire = await calm.connect();
-      await newSession(calmWire);
-      await using daemon = await startDaemon({ flags: [flag, "1"] });
-      using wire = await daemon.connect();
-      expect((await wire.fail("session.create", {})).code).toBe("RESOURCE_PRESSURE");
-      expect((await wire.call("system.ping", {})).uptime_s).toBeGreaterThanOrEqual(0);
-    },
-  );
+  testExceptOver(["runtime"], "they are of the machine that the daemon is on").each([
+    "--fd-warning-threshold",
+    "--memory-pressure-mb",
+  ])("of %s refuse new sessions only", async (flag) => {
+    await using calm = await startDaemon({ flags: [flag, "5000"] });
+    using calmWire = await calm.connect();
+    await newSession(calmWire);
+    await using daemon = await startDaemon({ flags: [flag, "1"] });
+    using wire = await daemon.connect();
+    expect((await wire.fail("session.create", {})).code).toBe("RESOURCE_PRESSURE");
+    expect((await wire.call("system.ping", {})).uptime_s).toBeGreaterThanOrEqual(0);
+  });
 });
 
 describe("cleanup", () => {
