@@ -7,7 +7,7 @@ import { answerTrial } from "../daemon/handover/trial.ts";
 import { OptionError } from "../daemon/option-error.ts";
 import { type GivenFlags, readOptions } from "../daemon/options.ts";
 import { endingSignal } from "../daemon/signals.ts";
-import { checkFlags } from "./check-flags.ts";
+import { checkFlags, refuseWords } from "./check-flags.ts";
 import { CliError } from "./errors.ts";
 
 const args: ArgsDef = Object.fromEntries(
@@ -39,6 +39,7 @@ export default defineCommand({
     let arrival: Arrival | undefined;
     try {
       checkFlags(rawArgs, args);
+      refuseWords(given._);
       let hungUp = () => false;
       const ending = [endingSignal(() => hungUp())];
       if (process.env[lifelineVariable] === "stdin") ending.push(endOfStdin());

@@ -21,6 +21,8 @@ import type { CommandOutput } from "./command-output.ts";
 export interface CommandSpec {
   id: string;
   process: SpawnedProcess;
+  /** Otherwise it is a shell that a signal ends, and that may be told more than once. */
+  mayHandleSignals: boolean;
   custody: Custody;
   timeoutS: number;
   output: CommandOutput;
@@ -112,9 +114,10 @@ export class Command implements KnownCommand {
 
   /** Ends the tree of this command; background processes of earlier commands live on. */
   stop(reason: StopReason, how: Termination = { graceMs: commandGraceMs }): void {
-    const { custody, keep } = this.#spec;
+    const { custody, keep, mayHandleSignals } = this.#spec;
     const { whileFrozen } = keep;
-    this.endedBy(reason, terminate(custody, { commandId: this.id }, { ...how, whileFrozen }));
+    const plainShell = mayHandleSignals ? undefined : this.pid;
+    this.endedBy(reason, terminate(custody, { commandId: this.id }, { ...how, whileFrozen, plainShell }));
   }
 
   /** For whoever ends its processes otherwise. The outcome is known when that is done. */
@@ -140,7 +143,7 @@ export class Command implements KnownCommand {
 
   /** Of one that runs. */
   pack(packing: Packing): RunningCommandState {
-    const { process, timeoutS, keep, input, output } = this.#spec;
+    const { process, timeoutS, keep, input, output, mayHandleSignals } = this.#spec;
     const [stdoutFd, stderrFd] = this.pipes.map((pipe) =>
       pipe.isEnded ? undefined : packing.descriptor(pipe.fd),
     );
@@ -156,6 +159,7 @@ export class Command implements KnownCommand {
       input: input?.pack(packing),
       meter: keep.pack(),
       lastSignal: this.#lastSignal,
+      mayHandleSignals,
     };
   }
 

@@ -10,6 +10,7 @@ import { type Places, placesOf } from "./places.ts";
 import { PreparedShell, type ShellSpec } from "./prepared-shell.ts";
 import { type ByteString, bytesOf, fromText, toText } from "./shell/byte-string.ts";
 import type { CommandFeed, ShellDialect, ShellState } from "./shell/dialect.ts";
+import { mayHandleSignals } from "./shell/script-parts.ts";
 import { ShellFiles } from "./shell-files.ts";
 import { SpareShell } from "./spare-shell.ts";
 import type { SpareShells } from "./spare-shells.ts";
@@ -124,6 +125,7 @@ export class StatefulExecutor implements Executor {
     return {
       process: shell.process,
       stdinFd,
+      mayHandleSignals: mayHandleSignals(feed),
       begin: () => {
         shell.begin();
         // In an enclosure it would take from what the command is allowed.

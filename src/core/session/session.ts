@@ -168,6 +168,7 @@ export class Session {
     const command = new Command({
       id,
       process: launched.process,
+      mayHandleSignals: launched.mayHandleSignals,
       custody,
       timeoutS: effectiveTimeoutS(params.command, params.timeout_s, timeoutS),
       output: CommandOutput.keeping(params.max_output_bytes ?? this.spec.maxOutputBytes),

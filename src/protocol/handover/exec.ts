@@ -59,6 +59,7 @@ export const RunningCommandState = v.object({
   input: v.optional(InputState),
   meter: v.optional(MeterState),
   lastSignal: v.optional(v.string()),
+  mayHandleSignals: v.boolean(),
 });
 export type RunningCommandState = v.InferOutput<typeof RunningCommandState>;
 
