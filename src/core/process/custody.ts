@@ -3,6 +3,7 @@
 // environment, then by its process group, then by when it appeared. Elsewhere the tags alone must do.
 
 import type { CustodyState } from "../../protocol/handover/document.ts";
+import { type Adopted, processesOf, stillThere } from "./adopted.ts";
 import { Exemption } from "./exemption.ts";
 import { becomeSubreaper, reap } from "./libc.ts";
 import { isSelected, type Owner, ownerFromTags, type Selection } from "./owner.ts";
@@ -10,11 +11,6 @@ import { type ProcessEntry, processTable, sendSignal } from "./process-table.ts"
 
 /** When so many are remembered, those that have ended are forgotten. */
 const metMax = 1024;
-
-interface Adopted {
-  entry: ProcessEntry;
-  owner: Owner | undefined;
-}
 
 /** The processes of a session, where something knows them for certain: its control group. */
 export type Territory = () => number[];
@@ -237,16 +233,4 @@ export class Custody {
       return owner !== undefined && this.#sessions.has(owner.sessionId) && isSelected(owner, selection);
     });
   }
-}
-
-const processesOf = (known: Map<number, Adopted>): CustodyState["adopted"] =>
-  [...known].map(([pid, { entry, owner }]) => ({ pid, startTime: entry.startTime, owner }));
-
-/** A dead one is ours to reap: it counts as long as its pid is its own. */
-function stillThere(known: CustodyState["adopted"]): Map<number, Adopted> {
-  const entries = known.flatMap(({ pid, startTime, owner }): [number, Adopted][] => {
-    const entry = processTable.entry(pid);
-    return entry?.startTime === startTime ? [[pid, { entry, owner: owner as Owner | undefined }]] : [];
-  });
-  return new Map(entries);
 }
