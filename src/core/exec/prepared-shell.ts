@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
+import { forOwnerAlone } from "../../util/private-files.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import { pipeSyncWriteMaxBytes, shellStateMaxBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
@@ -53,7 +54,7 @@ export class PreparedShell {
     readonly custody: Custody,
   ) {
     try {
-      mkdirSync(dir, { mode: 0o700, recursive: true }); // somebody may have cleaned up above it
+      forOwnerAlone(() => mkdirSync(dir, { recursive: true })); // somebody may have cleaned up above it
       this.process = this.#spawn();
     } catch (error) {
       this.removeFiles();
@@ -83,7 +84,7 @@ export class PreparedShell {
     const { dialect, sessionId } = this.spec;
     this.custody.addRoot(this.process.pid, { sessionId, commandId: feed.commandId });
     sendSignal(this.process.pid, "SIGCONT"); // somebody may have stopped it while it waited
-    if (feed.place === "gone") mkdirSync(`${this.dir}/${shellFiles.gone}`);
+    if (feed.place === "gone") forOwnerAlone(() => mkdirSync(`${this.dir}/${shellFiles.gone}`));
     const { prologue, file } = dialect.commandScript(feed, this.dir);
     if (file !== undefined) this.#writeFile(dialect.commandFile, file);
     this.#prologue = prologue;
@@ -157,7 +158,7 @@ export class PreparedShell {
   }
 
   #writeFile(name: string, text: ByteString): void {
-    writeFileSync(`${this.dir}/${name}`, bytesOf(text), { mode: 0o600 });
+    forOwnerAlone(() => writeFileSync(`${this.dir}/${name}`, bytesOf(text)));
   }
 }
 

@@ -2,6 +2,7 @@
 import { closeSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
 import type { ProcessUsage } from "../isolation/meter.ts";
+import { endBeforeDaemon } from "./first-victim-linux.ts";
 import { createPipe } from "./libc.ts";
 import { usageOf } from "./usage.ts";
 
@@ -52,6 +53,7 @@ export function spawnProcess(request: SpawnRequest): SpawnedProcess {
       detached: true,
       stdio: stdio as ["ignore", number, number],
     });
+    endBeforeDaemon(child.pid);
     for (const fd of stdio) if (typeof fd === "number") closeSync(fd);
     return {
       pid: child.pid,
