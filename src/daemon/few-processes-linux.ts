@@ -10,11 +10,15 @@ import { withoutThreads, withoutThreadsMark } from "../util/engine-settings.ts";
 /** A runaway is there within seconds; with more, the machine's memory ends first. */
 const fewProcesses = 8192;
 
+/** Who takes the place of another program has been given its descriptors, which would be closed. */
+const handover = "TRL_HANDOVER";
+
 /** Does not return where it starts the program again. */
 export function preferFewThreads(env: Record<string, string | undefined>): void {
   const isCompiled = Bun.main.startsWith("/$bunfs/");
   const isSaid = Object.keys(withoutThreads).some((name) => env[name] !== undefined);
-  if (isSaid || !isCompiled || !existsSync(process.execPath) || processLimit() > fewProcesses) return;
+  if (isSaid || !isCompiled || env[handover] !== undefined) return;
+  if (!existsSync(process.execPath) || processLimit() > fewProcesses) return;
   const argv = [process.argv0, ...process.argv.slice(2)];
   const known = Object.entries({ ...env, ...withoutThreads, [withoutThreadsMark]: "1" });
   const given = known.filter((entry): entry is [string, string] => entry[1] !== undefined);
