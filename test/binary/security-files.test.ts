@@ -46,10 +46,16 @@ describe.each(["000", "777"])("with a umask of %s", (umask) => {
 });
 
 test("after its end only the token is left, and after kill -9 nothing that others could read", async () => {
-  await using daemon = await startHere({ flags: ["--run-dir", "."] });
-  using wire = await daemon.connect();
-  await newSession(wire);
-  daemon.kill("SIGKILL");
-  await daemon.exited;
-  expect([...new Set(modesBelow(daemon.dir))].sort()).toEqual(["directory 700", "file 600"]);
+  for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+    await using daemon = await startHere({ flags: ["--run-dir", "."] });
+    using wire = await daemon.connect();
+    await newSession(wire);
+    daemon.kill(signal);
+    await daemon.exited;
+    const left = [...new Bun.Glob("**").scanSync({ cwd: daemon.dir, dot: true })];
+    if (signal === "SIGTERM") expect(left).toEqual(["trl.token"]);
+    // Within a directory that is closed, a shell that was left alone may write as it likes.
+    const outermost = readdirSync(daemon.dir).map((name) => lstatSync(join(daemon.dir, name)));
+    for (const entry of outermost) expect(entry.mode & 0o077).toBe(0);
+  }
 });
