@@ -5,7 +5,7 @@ import { environmentName, type FlagTable, flags } from "../daemon/flags.ts";
 import { OptionError } from "../daemon/option-error.ts";
 import { type GivenFlags, readOptions } from "../daemon/options.ts";
 import { endingSignal } from "../daemon/signals.ts";
-import { checkFlags } from "./check-flags.ts";
+import { checkFlags, refuseWords } from "./check-flags.ts";
 import { CliError } from "./errors.ts";
 
 const args: ArgsDef = Object.fromEntries(
@@ -34,6 +34,7 @@ export default defineCommand({
   args,
   async run({ args: given, rawArgs }) {
     checkFlags(rawArgs, args);
+    refuseWords(given._);
     if (process.platform === "linux") preferFewThreads(process.env);
     try {
       const ending = [endingSignal()];

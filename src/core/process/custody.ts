@@ -100,8 +100,12 @@ export class Custody {
    * dead ones behind: only a look that met none counts.
    */
   hasEnded(selection: Selection): boolean {
-    this.#metDead = false;
-    return this.membersOf(selection).length === 0 && !this.#metDead;
+    const isNobodyThere = () => {
+      this.#metDead = false;
+      return this.membersOf(selection).length === 0 && !this.#metDead;
+    };
+    // A root that dies while one look goes on leaves its orphans where that look has already been.
+    return isNobodyThere() && isNobodyThere();
   }
 
   /** What a command that has ended left running. Cheap where nothing was left. */
