@@ -10,6 +10,7 @@ import { Runtimes } from "../runtime/runtimes.ts";
 import { newCounters } from "../server/counters.ts";
 import { capabilitiesOf } from "../server/handlers/system.ts";
 import { holdAgain } from "../server/held-places.ts";
+import { isOwnSetting } from "../util/engine-settings.ts";
 import { beside } from "../util/socket-path.ts";
 import { version } from "../util/version.ts";
 import { daemonTag } from "./abandoned.ts";
@@ -114,7 +115,12 @@ interface OwnPlace {
 async function claimPlace(options: DaemonOptions, log: Log): Promise<OwnPlace> {
   if (options.socketDir) makeSocketDir(options.socketDir);
   const lock = options.hasSocket ? await claimSocket(options.socketPath, log) : undefined;
-  return { lock, runDir: makeRunDir(options.runDir, options.env) };
+  try {
+    return { lock, runDir: makeRunDir(options.runDir, options.env) };
+  } catch (error) {
+    lock?.release();
+    throw error;
+  }
 }
 
 /** What they start for their links has our environment, less what is our own business. */
@@ -124,7 +130,7 @@ function knownRuntimes(
   runDir: string,
   before: RuntimesState | undefined,
 ): Runtimes {
-  const entries = Object.entries(options.env).filter(([name]) => !name.startsWith("TRL_"));
+  const entries = Object.entries(options.env).filter(([name]) => !isOwnSetting(name, options.env));
   const env = { ...Object.fromEntries(entries), ...custody.exemption.env };
   const runtimes = new Runtimes({ env, runDir, executables: ownExecutables(options.executablesDir) });
   if (before) runtimes.takeOver(before);

@@ -2,6 +2,7 @@
 import { renameSync, rmSync, statSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { listening } from "../core/process/listening.ts";
+import { descriptorsLeft } from "../core/resources.ts";
 import { Connection } from "./connection.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher } from "./dispatch.ts";
@@ -83,7 +84,7 @@ function handlers(
 ): Bun.SocketHandler<Data> {
   return {
     open(socket) {
-      if (counters.connections >= maxConnections) return void socket.terminate();
+      if (counters.connections >= maxConnections || descriptorsLeft() < 0) return void socket.terminate();
       counters.connections++;
       counters.connectionsTotal++;
       sockets.add(socket);

@@ -1,13 +1,15 @@
 // A shell that has been started and waits: first for the session's state, then for its command.
 import { fstatSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
+import { forOwnerAlone } from "../../util/private-files.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
-import { pipeSyncWriteMaxBytes } from "../limits.ts";
+import { commandDescriptors, pipeSyncWriteMaxBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import { closeFd, writeWhole } from "../process/libc.ts";
 import { writeAndClose } from "../process/pipe-writer.ts";
 import { sendSignal } from "../process/process-table.ts";
 import { type SpawnedProcess, spawnProcess } from "../process/spawn.ts";
+import { descriptorsLeft } from "../resources.ts";
 import type { Places } from "./places.ts";
 import { type ByteString, bytesOf, fromText, quote } from "./shell/byte-string.ts";
 import { type CommandFeed, type ShellDialect, type ShellState, shellFiles } from "./shell/dialect.ts";
@@ -41,7 +43,7 @@ export class PreparedShell {
   ) {
     this.files = new ShellFiles(dir, spec.dialect, spec.launchEnv);
     try {
-      mkdirSync(dir, { mode: 0o700, recursive: true }); // somebody may have cleaned up above it
+      forOwnerAlone(() => mkdirSync(dir, { recursive: true })); // somebody may have cleaned up above it
       this.process = this.#spawn();
     } catch (error) {
       this.files.remove();
@@ -69,9 +71,11 @@ export class PreparedShell {
   /** What takes time and needs no command: for the time in which nobody waits. */
   getReady(): void {
     const { commandFile } = this.spec.dialect;
+    if (descriptorsLeft() < commandDescriptors) return; // time is what there is more of
     this.process.output.open();
     try {
-      if (commandFile !== "") this.files.commandFd ??= openSync(`${this.dir}/${commandFile}`, "wx", 0o600);
+      if (commandFile !== "")
+        this.files.commandFd ??= forOwnerAlone(() => openSync(`${this.dir}/${commandFile}`, "wx"));
     } catch {
       // Its directory was cleaned away. The command will find out, and take another shell.
     }
@@ -82,7 +86,7 @@ export class PreparedShell {
     const { dialect, sessionId } = this.spec;
     this.custody.addRoot(this.process.pid, { sessionId, commandId: feed.commandId });
     sendSignal(this.process.pid, "SIGCONT"); // somebody may have stopped it while it waited
-    if (feed.place === "gone") mkdirSync(`${this.dir}/${shellFiles.gone}`);
+    if (feed.place === "gone") forOwnerAlone(() => mkdirSync(`${this.dir}/${shellFiles.gone}`));
     const { prologue, file, isHarmless } = dialect.commandScript(feed, this.dir);
     if (file !== undefined) this.#writeCommand(file);
     this.#prologue = prologue;
@@ -142,7 +146,7 @@ export class PreparedShell {
   }
 
   #writeFile(name: string, text: ByteString): void {
-    writeFileSync(`${this.dir}/${name}`, bytesOf(text), { mode: 0o600 });
+    forOwnerAlone(() => writeFileSync(`${this.dir}/${name}`, bytesOf(text)));
   }
 }
 

@@ -5,6 +5,7 @@ import type { Packing } from "../../protocol/handover/pieces.ts";
 import type { TerminalState } from "../../protocol/handover/terminals.ts";
 import type { Snapshot, SnapshotFormat } from "../../protocol/pty.ts";
 import { destroyGraceMs, inputPendingMaxBytes, terminalRingBytes } from "../limits.ts";
+import { endBeforeDaemon } from "../process/first-victim-linux.ts";
 import { noteGarbage } from "../process/garbage.ts";
 import { terminate } from "../process/terminate.ts";
 import { Audience, type TerminalListener } from "./audience.ts";
@@ -68,6 +69,7 @@ export class Terminal {
       this.done = Promise.resolve();
       return;
     }
+    endBeforeDaemon(this.#pty.pid);
     custody.addRoot(this.#pty.pid, { sessionId: id, commandId: id });
     this.keeping.watch(() => void this.#end(destroyGraceMs), performance.now() - this.#began);
     this.done = this.#watch();

@@ -16,6 +16,7 @@ import { ReceiptTotals } from "../isolation/receipt.ts";
 import { LingeringPipes } from "../process/lingering-pipes.ts";
 import { PipeWriter } from "../process/pipe-writer.ts";
 import { terminate } from "../process/terminate.ts";
+import { requireDescriptors, requireMemoryFor } from "../resources.ts";
 import { type Expiry, expiryOf } from "./expiry.ts";
 import { refuseIfUnavailable } from "./refuse-unavailable.ts";
 import type { SessionSpec } from "./session-spec.ts";
@@ -154,6 +155,9 @@ export class Session {
   #start(params: CommandParams, kind: CommandRecord["kind"]): Started {
     const { name, executor, custody, log, timeoutS, commands } = this.spec;
     const id = params.command_id ?? newId("x", (taken) => commands.has(taken));
+    const outputBytes = params.max_output_bytes ?? this.spec.maxOutputBytes;
+    requireDescriptors();
+    requireMemoryFor(outputBytes);
     const keep = new Keep(this.spec.enclosure);
     const launched = executor.launch({
       commandId: id,
@@ -171,7 +175,7 @@ export class Session {
       mayHandleSignals: launched.mayHandleSignals,
       custody,
       timeoutS: effectiveTimeoutS(params.command, params.timeout_s, timeoutS),
-      output: CommandOutput.keeping(params.max_output_bytes ?? this.spec.maxOutputBytes),
+      output: CommandOutput.keeping(outputBytes),
       input,
       keep,
     });

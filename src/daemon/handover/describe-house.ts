@@ -21,10 +21,10 @@ export function describeHouse(house: Described, packing: Packing): Handover {
     startedAt: startedAt.getTime(),
     lockFd: lock && packing.descriptor(lock.fd),
     unix: unixFd === undefined ? undefined : { fd: packing.descriptor(unixFd) },
-    http:
-      httpFd === undefined
-        ? undefined
-        : { fd: packing.descriptor(httpFd), url: http!.url, tickets: http!.tickets(), tls },
+    http: http && {
+      ...{ url: http.url, port: http.port, tickets: http.tickets(), tls },
+      fd: httpFd === undefined ? undefined : packing.descriptor(httpFd),
+    },
     counters: packCounters(counters),
     heldPlaces: packHeld(registry.commands),
     runtimes: runtimes.pack(),

@@ -110,8 +110,10 @@ export const Handover = v.object({
   unix: v.optional(v.object({ fd: Descriptor })),
   http: v.optional(
     v.object({
-      fd: Descriptor,
+      /** Undefined where it took no connections at that moment. */
+      fd: v.optional(Descriptor),
       url: v.string(),
+      port: v.number(),
       tickets: v.record(v.string(), v.number()),
       tls: v.optional(v.object({ cert: v.string(), key: v.string() })),
     }),

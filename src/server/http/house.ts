@@ -25,7 +25,7 @@ export interface HttpOptions {
   counters: ServerCounters;
   maxLineBytes: number;
   /** As the program before us has left it. */
-  before: { fd: number; url: string; tickets: Record<string, number> } | undefined;
+  before: { url: string; port: number; fd?: number | undefined; tickets: Record<string, number> } | undefined;
 }
 
 export class HttpHouse {

@@ -1,23 +1,24 @@
 // The HTTP door: it listens, and lets in by request or by WebSocket.
-import { listening } from "../../core/process/listening.ts";
 import type { Door } from "../door.ts";
 import { farewellMs, idleHttpSeconds } from "../limits.ts";
 import { HttpHouse, type HttpOptions } from "./house.ts";
+import { Listener } from "./listener.ts";
 import { type SocketData, webSocketHandler } from "./websocket.ts";
 
 export interface HttpDoor extends Door {
   url: string;
+  port: number;
   /** Those that can still be redeemed, and for how many ms. */
   tickets(): Record<string, number>;
 }
 
 export function serveHttp(options: HttpOptions): HttpDoor {
   const house = new HttpHouse(options);
-  const { hostname, port, tls, dispatcher, counters, maxLineBytes, before } = options;
-  const serve = () =>
+  const { hostname, tls, dispatcher, counters, maxLineBytes, before } = options;
+  const listen = (port: number) =>
     Bun.serve<SocketData>({
       hostname,
-      port: before ? 0 : port,
+      port,
       ...(tls ? { tls } : {}),
       idleTimeout: idleHttpSeconds,
       maxRequestBodySize: maxLineBytes * 2, // ours comes first, and says so
@@ -27,13 +28,15 @@ export function serveHttp(options: HttpOptions): HttpDoor {
       websocket: webSocketHandler({ dispatcher, counters, maxLineBytes, sockets: house.sockets }),
       error: (cause) => house.internalError(cause),
     });
-  const { made: server, socket } = listening(serve);
-  if (before) socket?.becomes(before.fd);
+  const listener = new Listener(options.port, listen, dispatcher.log, before);
   return {
-    url: before?.url ?? server.url.origin,
-    listening: socket,
+    url: listener.url,
+    port: listener.port,
+    get listening() {
+      return listener.socket;
+    },
     get isSending() {
-      return server.pendingRequests > 0 || house.isSending;
+      return listener.pendingRequests > 0 || house.isSending;
     },
     fallSilent: () => house.fallSilent(),
     cut: () => house.cut(),
@@ -41,9 +44,9 @@ export function serveHttp(options: HttpOptions): HttpDoor {
     stopAccepting: () => house.stopAccepting(),
     async farewell() {
       const deadline = performance.now() + farewellMs;
-      const isBusy = () => server.pendingRequests > 0 || house.isBusy;
+      const isBusy = () => listener.pendingRequests > 0 || house.isBusy;
       while (isBusy() && performance.now() < deadline) await Bun.sleep(1);
-      await server.stop(true);
+      await listener.close();
     },
   };
 }
