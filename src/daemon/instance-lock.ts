@@ -12,12 +12,15 @@ import {
 } from "node:fs";
 import { tryLock } from "../core/process/libc.ts";
 import { beside } from "../util/socket-path.ts";
+import { startTimeOf } from "../util/start-time.ts";
 import { OptionError } from "./option-error.ts";
 
 /** A daemon that was told to stop needs a moment; its successor may already be starting. */
 const patienceMs = 1500;
 
 export interface InstanceLock {
+  /** Who held it last and did not give it back: it was killed, or it would not be ours now. */
+  readonly predecessor: number | undefined;
   release(): void;
 }
 
@@ -43,6 +46,12 @@ export function holderOf(socketPath: string): string | undefined {
   }
 }
 
+/** False where it is not known. */
+export function isHolderDead(socketPath: string): boolean {
+  const pid = Number(holderOf(socketPath) ?? process.pid);
+  return startTimeOf(pid) === undefined;
+}
+
 /** Never another's file: not through a link, and not one that holds something else than a pid. */
 function openPidFile(path: string): number {
   const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
@@ -57,9 +66,11 @@ function openPidFile(path: string): number {
 }
 
 function hold(fd: number, path: string): InstanceLock {
+  const predecessor = Number(readFileSync(path, "latin1")) || undefined;
   ftruncateSync(fd);
   writeSync(fd, `${process.pid}\n`, 0);
   return {
+    predecessor,
     release() {
       if (isSameFile(fd, path)) unlinkSync(path);
       closeSync(fd);

@@ -1,16 +1,13 @@
-// A private directory for the files of shells, in memory where the system has such a place. What a killed
-// daemon left is removed, with the control groups that it names.
+// A private directory for the files of shells, in memory where the system has such a place.
 import { chmodSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { sweepCgroups } from "../core/isolation/abandoned-cgroups.ts";
-import { makeOwnDir, removeAbandonedDirs } from "../util/abandoned-dirs.ts";
+import { makeOwnDir } from "../util/abandoned-dirs.ts";
 
 export function makeRunDir(asked: string | undefined, env: Record<string, string>): string {
   const candidates = asked === undefined ? [env["XDG_RUNTIME_DIR"], "/dev/shm", tmpdir()] : [asked];
   for (const base of candidates) {
     if (!base?.startsWith("/")) continue;
     try {
-      removeAbandonedDirs(base, sweepCgroups);
       const dir = makeOwnDir(base);
       chmodSync(dir, 0o700);
       return dir;

@@ -78,6 +78,10 @@ export class Custody {
     return this.#adopted.size;
   }
 
+  get pids(): number[] {
+    return [...this.#roots.keys(), ...this.#adopted.keys()];
+  }
+
   /** Processes of a session that are neither a shell that waits nor the command that runs, nor what those started. */
   leftoversIn(sessionId: string): ProcessEntry[] {
     const own = new Set<number>();
