@@ -7,6 +7,7 @@ import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { type Successor, startOn } from "../support/successor.ts";
+import { tempDir } from "../support/temp-dir.ts";
 import { newTerminal } from "../support/terminal.ts";
 import { until } from "../support/wait.ts";
 import { Wire } from "../support/wire.ts";
@@ -213,8 +214,26 @@ describe("after a crash", () => {
       offset: 99,
       error: { code: "RUNTIME_UNAVAILABLE" },
     });
+    await wire.call("pty.subscribe", { session_id: "done", from: 2 });
+    await wire.frame((frame) => frame["type"] === "gap" && frame["from"] === 2 && frame["to"] === 6);
     await newTerminal(wire, { session_id: "desk", command: "cat" }); // the name is free
     expect(await wire.call("pty.snapshot", { session_id: "desk" })).not.toHaveProperty("lost");
+  });
+
+  test("the command line says so", () => {
+    const trl = (...words: string[]) => {
+      const { stdout, stderr, exitCode } = Bun.spawnSync([
+        binary,
+        ...words,
+        "--socket-path",
+        first.socketPath,
+      ]);
+      return { out: stdout.toString(), err: stderr.toString(), exitCode };
+    };
+    expect(trl("ps", "--all").out).toMatch(new RegExp(`${running} .* lost .* -\n`));
+    expect(trl("screen", "done")).toMatchObject({ exitCode: 69, err: expect.stringContaining("was killed") });
+    expect(trl("logs", streamed!).err).toContain("5 B of stdout are gone");
+    expect(trl("logs", "done").err).toContain("6 B of");
   });
 
   test("the client library tells what is missing", async () => {
@@ -296,22 +315,40 @@ test("there is none with --journal off, nor after an orderly end", async () => {
   expect((await again.fail("exec.wait", { stream_id: command_id })).code).toBe("STREAM_NOT_FOUND");
 });
 
-test("a umask changes nothing of who may read it", async () => {
-  await using daemon = await startDaemon();
-  const socketPath = join(daemon.dir, "open.sock");
-  const child = Bun.spawn(
-    ["sh", "-c", `umask 0; exec "$0" serve --socket-path ${socketPath} --allow-root`, binary],
-    {
-      env: { PATH: process.env["PATH"], TRL_RUNTIME_DIR: daemon.dir },
-      stdio: ["ignore", "ignore", "ignore"],
-    },
-  );
+/** Started by a shell that has prepared something for it. */
+async function startBy(preparation: string, dir: string) {
+  const socketPath = join(dir, "prepared.sock");
+  const start = `${preparation}; exec "$0" serve --socket-path ${socketPath} --allow-root`;
+  const child = Bun.spawn(["sh", "-c", start, binary], {
+    env: { PATH: process.env["PATH"], TRL_RUNTIME_DIR: dir },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   await until("its socket", () => existsSync(socketPath));
-  using wire = await Wire.connect(socketPath);
-  await newSession(wire).then(({ run }) => run("true"));
+  const log = child.stderr.text();
+  const wire = await Wire.connect(socketPath);
+  return { socketPath, wire, child, log };
+}
+
+test.each(["0", "0777"])("a umask of %s changes nothing of who may read it", async (umask) => {
+  using dir = tempDir();
+  const { socketPath, wire, child } = await startBy(`umask ${umask}`, dir.path);
+  await newSession(wire, { stateful: false }).then(({ run }) => run("true"));
   await until("its journal", () => existsSync(journalOf({ socketPath })));
   expect(statSync(journalOf({ socketPath })).mode & 0o777).toBe(0o600);
+  wire[Symbol.dispose]();
   child.kill("SIGTERM");
   await child.exited;
   expect(existsSync(journalOf({ socketPath }))).toBeFalse();
+});
+
+test("a disk that takes no more is said once, and the commands go on", async () => {
+  using dir = tempDir();
+  // No file may become larger than 16 KiB.
+  const { wire, child, log } = await startBy("trap '' XFSZ; ulimit -f 32", dir.path);
+  const { run } = await newSession(wire, { stateful: false, shell: "/bin/sh" });
+  for (let i = 0; i < 120; i++) expect((await run(`exit ${i}`)).exit_code).toBe(i);
+  wire[Symbol.dispose]();
+  child.kill("SIGTERM");
+  await child.exited;
+  expect((await log).split("the journal cannot be written").length).toBe(2);
 });

@@ -1,7 +1,7 @@
 // The journal of a daemon that was killed.
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { lostExitCode, lostReason } from "../../protocol/exec.ts";
-import { journalBytesMax, retainedSeconds } from "../limits.ts";
+import { journalBytesMax, retainedCommandsMax, retainedSeconds } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type NotedProcess, processesFrom } from "./census.ts";
 import { type EndedRecord, hasEnded, type JournalRecord, recordFrom } from "./record.ts";
@@ -32,11 +32,15 @@ export function readJournal(path: string, log: Log): FoundJournal {
     found.processes = processesFrom(value) ?? found.processes;
     found.daemons = daemonsFrom(value) ?? found.daemons;
   }
-  const now = Date.now();
-  found.records = [...records.values()]
-    .map((record) => (hasEnded(record) ? record : lost(record, now)))
-    .filter(({ endedAt }) => now - endedAt <= retainedSeconds * 1000);
+  found.records = stillKept([...records.values()], Date.now());
   return found;
+}
+
+/** The last that have ended, and behind them those that ran. */
+function stillKept(records: JournalRecord[], now: number): EndedRecord[] {
+  const isKept = ({ endedAt }: EndedRecord) => now - endedAt <= retainedSeconds * 1000;
+  const ended = records.filter(hasEnded).filter(isKept).slice(-retainedCommandsMax);
+  return [...ended, ...records.filter((record) => !hasEnded(record)).map((record) => lost(record, now))];
 }
 
 /** Nobody knows how it ended; that it has is seen to. */

@@ -8,12 +8,12 @@ export type Recovering = {
   [M in MethodName]?: (params: Params<M>, client: Client) => (() => Result<M>) | undefined;
 };
 
-/** The one frame that follows the reply. */
-export function sendLast(frame: object, { lane, afterReply }: Client): void {
+/** All that follows the reply. */
+export function sendLast(frames: object[], { lane, afterReply }: Client): void {
   const subscriber: LaneSubscriber = { roomMade() {}, closed() {} };
   lane.attach(subscriber); // keeps the connection open until then
   afterReply(() => {
-    lane.send(encodeFrame(frame));
+    for (const frame of frames) lane.send(encodeFrame(frame));
     lane.detach(subscriber);
   });
 }

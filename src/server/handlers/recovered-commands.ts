@@ -36,7 +36,7 @@ export function recoveredCommandHandlers({ recovered, registry: { commands } }: 
 
     "exec.attach": (params, client) => {
       const record = find(params.stream_id);
-      return record && (() => attached(record, params, (frame) => sendLast(frame, client)));
+      return record && (() => attached(record, params, (frame) => sendLast([frame], client)));
     },
 
     "exec.detach": ({ stream_id }) => find(stream_id) && (() => ({ stream_id, detached: false })),

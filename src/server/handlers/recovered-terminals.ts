@@ -46,7 +46,9 @@ export function recoveredTerminalHandlers({ recovered, registry }: HandlerContex
       const offset = record.reason === lostReason ? (from ?? 0) : record.stdoutBytes;
       refuseBeyondEnd(from, offset);
       return () => {
-        sendLast({ ...exitFrame(record), offset }, client);
+        const gap = { session_id, type: "gap", from, to: offset };
+        const isMissing = from !== undefined && from < offset;
+        sendLast([...(isMissing ? [gap] : []), { ...exitFrame(record), offset }], client);
         return { session_id, offset, ...sizeOf(record), state: "exited" };
       };
     },
