@@ -10,7 +10,7 @@ export const destroyGraceMs = 1000;
 export const shutdownGraceMs = 300;
 
 /** The same for what a killed daemon has left: nobody waits for it, and all is to be gone within three seconds. */
-export const leftoverGraceMs = 1000;
+export const leftoverGraceMs = 500;
 
 /** SIGKILL cannot be refused, but a process in uninterruptible I/O takes its time; then it is logged. */
 export const killPatienceMs = 5000;

@@ -11,8 +11,8 @@ import {
   writeSync,
 } from "node:fs";
 import { tryLock } from "../core/process/libc.ts";
+import { processTable } from "../core/process/process-table.ts";
 import { beside } from "../util/socket-path.ts";
-import { startTimeOf } from "../util/start-time.ts";
 import { OptionError } from "./option-error.ts";
 
 /** A daemon that was told to stop needs a moment; its successor may already be starting. */
@@ -48,8 +48,8 @@ export function holderOf(socketPath: string): string | undefined {
 
 /** False where it is not known. */
 export function isHolderDead(socketPath: string): boolean {
-  const pid = Number(holderOf(socketPath) ?? process.pid);
-  return startTimeOf(pid) === undefined;
+  const holder = processTable.entry(Number(holderOf(socketPath) ?? process.pid));
+  return holder === undefined || holder.isZombie;
 }
 
 /** Never another's file: not through a link, and not one that holds something else than a pid. */
