@@ -369,6 +369,17 @@ describe("in the frontend dialect", () => {
     expect(its.frames.filter((frame) => frame["type"] === "SessionClosed")).toHaveLength(1);
   });
 
+  test("a terminal elsewhere does not begin in the home that is here", async () => {
+    using its = await front.connect();
+    const token = readFileSync(join(front.dir, "trl.token"), "utf8").trim();
+    its.sendFrame({ type: "Auth", token });
+    its.sendFrame({ type: "CreateSession", id: "tab-0", runtime: "by-socket" });
+    await its.frame((frame) => frame["type"] === "SessionCreated");
+    const { sessions } = await its.call("pty.list", {});
+    expect(sessions.find(({ session_id }) => session_id === "tab-0")!.working_dir).toBe("/tmp");
+    await its.call("pty.close", { session_id: "tab-0" });
+  });
+
   test("who does not watch it is answered when it is closed", async () => {
     using its = await front.connect();
     const token = readFileSync(join(front.dir, "trl.token"), "utf8").trim();
