@@ -10,6 +10,7 @@ import { forwardStdin } from "./forward-stdin.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { isReaderGone, OutputPasser } from "./output-passer.ts";
 import type { Place } from "./place.ts";
+import { note } from "./print.ts";
 import { runForJson } from "./run-for-json.ts";
 import { findEntry, isLive, listAll, reasonOf } from "./sessions.ts";
 
@@ -92,6 +93,7 @@ async function follow(
 
 function exitCodeOf(exit: ExitFrame): number {
   if (exit.error) throw lostError(exit.error);
+  for (const limit of exit.receipt?.limits_hit ?? []) note(`the command met its session's limit: ${limit}`);
   if (exit.reason !== "timeout") return exit.exit_code;
   const seconds = (exit.duration_ms / 1000).toFixed(1);
   return reportError(new TrlError("COMMAND_TIMEOUT", `the command was stopped after ${seconds} s`));

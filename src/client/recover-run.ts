@@ -33,7 +33,7 @@ export async function recoverRun(host: Host, lost: LostRun): Promise<RunResult> 
     kept[type].push(data);
   }
   const exit = await stream.exited;
-  const working_dir = await workingDirOf(host, lost.sessionId);
+  const working_dir = await directoryAfter(host, lost);
   const result: RunResult = {
     stdout: rendered(kept.stdout, lost.inBytes),
     stderr: rendered(kept.stderr, lost.inBytes),
@@ -49,12 +49,17 @@ export async function recoverRun(host: Host, lost: LostRun): Promise<RunResult> 
   return result;
 }
 
-/** The session may have ended after it; where it stood is not known then. */
-async function workingDirOf(host: Host, sessionId: string): Promise<string> {
+/** The session may have been destroyed meanwhile; what is kept of the command knows it, too, but sends all its output. */
+async function directoryAfter(host: Host, { sessionId, commandId }: LostRun): Promise<string> {
   try {
     return (await host.call("session.info", { session_id: sessionId })).working_dir;
   } catch (error) {
-    if (isTrlError(error, "SESSION_NOT_FOUND")) return "";
+    if (!isTrlError(error, "SESSION_NOT_FOUND")) throw error;
+  }
+  try {
+    return (await host.call("exec.wait", { stream_id: commandId })).working_dir;
+  } catch (error) {
+    if (isTrlError(error, "COMMAND_TIMEOUT")) return (error.data as RunResult).working_dir;
     throw error;
   }
 }

@@ -73,7 +73,7 @@ describe.each(runtimes)("in %s", (runtime) => {
     const session = await newSession(wire, { runtime });
     const { stream_id } = await wire.call("exec.stream", {
       session_id: session.id,
-      command: "read line; echo got $line; sleep 100",
+      command: "read line; sleep 100 & echo got $line; wait",
       open_stdin: true,
     });
     expect((await wire.fail("exec.run", { session_id: session.id, command: "true" })).code).toBe(
@@ -88,7 +88,7 @@ describe.each(runtimes)("in %s", (runtime) => {
       signal: "SIGTERM",
     });
     const exit = await wire.frame((frame) => frame["stream_id"] === stream_id && frame["type"] === "exit");
-    expect(exit).toMatchObject({ reason: "cancelled" });
+    expect(exit).toMatchObject({ reason: "cancelled", signal: "SIGTERM" });
     using other = await front.connect();
     await other.call("exec.attach", { stream_id, stdout_offset: 4 });
     expect(await other.frame((frame) => frame["type"] === "stdout")).toMatchObject({

@@ -45,6 +45,7 @@ export class Custody {
   #metDead = false;
   /** Processes met as somebody's descendants: if they lose their parents, it is known whose they are. */
   #met = new Map<number, Adopted>();
+  readonly pids = (): number[] => [...this.#roots.keys(), ...this.#adopted.keys()];
 
   /** Where orphans cannot be adopted (macOS), groups and tags must do. */
   constructor(readonly adoptsOrphans = becomeSubreaper()) {
@@ -78,10 +79,6 @@ export class Custody {
     return this.#adopted.size;
   }
 
-  get pids(): number[] {
-    return [...this.#roots.keys(), ...this.#adopted.keys()];
-  }
-
   /** Processes of a session that are neither a shell that waits nor the command that runs, nor what those started. */
   leftoversIn(sessionId: string): ProcessEntry[] {
     const own = new Set<number>();
@@ -104,8 +101,12 @@ export class Custody {
    * dead ones behind: only a look that met none counts.
    */
   hasEnded(selection: Selection): boolean {
-    this.#metDead = false;
-    return this.membersOf(selection).length === 0 && !this.#metDead;
+    const isNobodyThere = () => {
+      this.#metDead = false;
+      return this.membersOf(selection).length === 0 && !this.#metDead;
+    };
+    // A root that dies while one look goes on leaves its orphans where that look has already been.
+    return isNobodyThere() && isNobodyThere();
   }
 
   /** What a command that has ended left running. Cheap where nothing was left. */

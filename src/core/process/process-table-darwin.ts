@@ -11,6 +11,8 @@ export const darwinProcesses: ProcessTable = {
   // Start times are dates, and there is one namespace.
   world: () => "darwin",
   isInOurWorld: () => true,
+  stanceOf: () => undefined,
+  newestPid: () => 0,
 };
 
 function ps(...args: string[]): string[] {
@@ -27,7 +29,15 @@ function parse(line: string): ProcessEntry | undefined {
   const [, pid, ppid, pgid, state, startTime] = match;
   const group = Number(pgid);
   const isZombie = state!.startsWith("Z");
-  return { pid: Number(pid), ppid: Number(ppid), pgid: group, sid: group, startTime: startTime!, isZombie };
+  return {
+    pid: Number(pid),
+    ppid: Number(ppid),
+    pgid: group,
+    sid: group,
+    startTime: startTime!,
+    isZombie,
+    image: undefined,
+  };
 }
 
 function entry(pid: number): ProcessEntry | undefined {

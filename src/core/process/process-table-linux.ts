@@ -1,6 +1,7 @@
 // Processes on Linux: /proc, and nowhere else in this program.
 import { openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
-import type { ProcessEntry, ProcessTable, SurveyedProcess } from "./process-table.ts";
+import { constants } from "node:os";
+import type { ProcessEntry, ProcessTable, Stance, SurveyedProcess } from "./process-table.ts";
 
 export const linuxProcesses: ProcessTable = {
   entry,
@@ -11,6 +12,8 @@ export const linuxProcesses: ProcessTable = {
   survey,
   world,
   isInOurWorld,
+  stanceOf,
+  newestPid,
 };
 
 /** Of a survey at a time: about a millisecond. */
@@ -31,9 +34,10 @@ function entry(pid: number): ProcessEntry | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, ppid, pgid, sid] = fields;
   const startTime = fields[19];
+  const image = fields[25]; // where its stack begins: at random, anew for each program
   if (startTime === undefined) return undefined;
   const isZombie = state === "Z" || state === "X";
-  return { pid, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), startTime, isZombie };
+  return { pid, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), startTime, isZombie, image };
 }
 
 function list(): ProcessEntry[] {
@@ -107,6 +111,24 @@ function pidNamespace(pid: number | "self"): string {
   } catch {
     return "";
   }
+}
+
+function stanceOf(pid: number, signal: NodeJS.Signals): Stance | undefined {
+  const status = readOrEmpty(`/proc/${pid}/status`);
+  const isIn = (set: string) => {
+    const digits = new RegExp(`^${set}:\\s*([0-9a-f]+)$`, "m").exec(status)?.[1] ?? "0";
+    return ((BigInt(`0x${digits}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n;
+  };
+  if (status === "") return undefined;
+  return {
+    isDefault: !isIn("SigCgt") && !isIn("SigIgn"),
+    isBlocked: isIn("SigBlk"),
+    isPending: isIn("ShdPnd") || isIn("SigPnd"),
+  };
+}
+
+function newestPid(): number {
+  return Number(readOrEmpty("/proc/loadavg").trim().split(" ").at(-1));
 }
 
 function numericNames(directory: string): number[] {

@@ -192,7 +192,7 @@ export class SessionRegistry {
   #housekeeping(): void {
     this.custody.tend();
     // Elsewhere to look at a process is to start a program.
-    if (this.custody.adoptsOrphans) this.journal?.tend(this.custody.pids);
+    if (this.custody.adoptsOrphans) this.journal?.tend(this.custody.pids());
     this.commands.forgetOld();
     this.terminals.tend();
     for (const session of this.list()) {
