@@ -13,12 +13,14 @@ import { holdAgain } from "../server/held-places.ts";
 import { isOwnSetting } from "../util/engine-settings.ts";
 import { beside } from "../util/socket-path.ts";
 import { version } from "../util/version.ts";
-import { daemonTag } from "./abandoned.ts";
 import { announceSelf } from "./announcing.ts";
 import { claimSocket } from "./claim-socket.ts";
-import { openDoors, transportsOf } from "./doors.ts";
+import { CrashRecovery, journalPath } from "./crash-recovery.ts";
+import { daemonTag, stdioPlace } from "./daemon-tag.ts";
+import { openDoors, type Rooms, transportsOf } from "./doors.ts";
 import { type Arrival, keptPlace, welcome } from "./handover/arrival.ts";
 import { describeHouse } from "./handover/describe-house.ts";
+import type { Received } from "./handover/parcel.ts";
 import { Upgrader } from "./handover/upgrader.ts";
 import { untilIdle } from "./idle-exit.ts";
 import type { InstanceLock } from "./instance-lock.ts";
@@ -52,15 +54,12 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
   };
   try {
     const before = arrival?.received;
-    const startedAt = new Date(before?.document.startedAt ?? Date.now());
-    const registry = new SessionRegistry(coreOptions(options, runDir), log, before?.document.core);
-    const runtimes = knownRuntimes(options, registry, runDir, before?.document.runtimes);
-    const counters = newCounters(before?.document.counters);
-    const upgrader = new Upgrader(log);
-    const rooms = { options, registry, runtimes, counters, upgrader, startedAt, log };
-    if (before) takeOverCore(registry, before.document.core, before.given);
+    const crash = new CrashRecovery(options, lock, log, before?.document.recovered);
+    const rooms = furnish(options, runDir, crash, before);
+    const { registry, runtimes, counters, upgrader, startedAt } = rooms;
     const { doors, done, ...opened } = openDoors(rooms, before?.document);
     if (before) holdAgain(registry.commands, before.document.heldPlaces);
+    crash.endLeftovers(runDir);
     const { labels } = options;
     const capabilities = capabilitiesOf({ registry, transports: transportsOf(options), labels });
     const told = {
@@ -76,6 +75,7 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
     let successor = () => {};
     upgrader.house = {
       ...{ registry, runtimes, doors, isStdin: options.isStdin },
+      isClearing: () => crash.isClearing,
       describe: (packing) => describeHouse({ ...rooms, ...opened, lock, runDir }, packing),
       restart(become) {
         successor = become;
@@ -92,6 +92,7 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
         for (const door of doors) door.stopAccepting();
         await Promise.all([registry.close(shutdownGraceMs), runtimes.close()]);
         await Promise.all(doors.map((door) => door.farewell()));
+        await crash.close();
       } finally {
         release();
       }
@@ -105,6 +106,26 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
     if (!arrival) release();
     throw error;
   }
+}
+
+/** What the doors lead to: empty, or as another program has left it. */
+function furnish(
+  options: DaemonOptions,
+  runDir: string,
+  { journal, recovered, log }: CrashRecovery,
+  before: Received | undefined,
+): Rooms {
+  const { core, runtimes: known, counters, startedAt } = before?.document ?? {};
+  const registry = new SessionRegistry(coreOptions(options, runDir), log, core, journal);
+  const rooms = {
+    ...{ options, registry, recovered, log },
+    runtimes: knownRuntimes(options, registry, runDir, known),
+    counters: newCounters(counters),
+    upgrader: new Upgrader(log),
+    startedAt: new Date(startedAt ?? Date.now()),
+  };
+  if (before) takeOverCore(registry, before.document.core, before.given);
+  return rooms;
 }
 
 interface OwnPlace {
@@ -140,9 +161,10 @@ function knownRuntimes(
 }
 
 function coreOptions(options: DaemonOptions, runDir: string) {
-  const place = options.hasSocket ? options.socketPath : "stdio";
+  const { socketPath } = options;
+  const place = options.hasSocket ? socketPath : stdioPlace;
   const secretPaths = options.hasSocket
-    ? [options.socketPath, beside(options.socketPath, ".token"), beside(options.socketPath, ".pid")]
+    ? [socketPath, beside(socketPath, ".token"), beside(socketPath, ".pid"), journalPath(socketPath)]
     : [];
   return { ...options, runDir, secretPaths, defaultShell: options.shell, daemonTag: daemonTag(place) };
 }

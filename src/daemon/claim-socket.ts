@@ -1,13 +1,12 @@
 // One daemon for each socket: whoever is there is left alone, and what one that was killed has left is cleared away.
 import type { Log } from "../core/log.ts";
-import { endAbandoned } from "./abandoned.ts";
-import { acquireLock, holderOf, type InstanceLock } from "./instance-lock.ts";
+import { acquireLock, holderOf, type InstanceLock, isHolderDead } from "./instance-lock.ts";
 import { OptionError } from "./option-error.ts";
-import { inspectSocketFile, isPathTooLong, removeStale } from "./socket-file.ts";
+import { inspectSettled, inspectSocketFile, isPathTooLong, removeStale } from "./socket-file.ts";
 
 export async function claimSocket(path: string, log: Log): Promise<InstanceLock> {
   if (isPathTooLong(path)) throw new OptionError(`the socket's path is too long for the system: ${path}`);
-  refuseUnlessOurs(path, await inspectSocketFile(path));
+  refuseUnlessOurs(path, await inspectSettled(path, () => isHolderDead(path)));
   const lock = await acquireLock(path);
   if (!lock) throw alreadyRunning(path);
   // With the lock held, nobody else of our kind is about to listen.
@@ -15,8 +14,7 @@ export async function claimSocket(path: string, log: Log): Promise<InstanceLock>
   refuseUnlessOurs(path, file);
   if (file === "stale") {
     removeStale(path);
-    const ended = endAbandoned(path);
-    log.warn("removed the socket of a daemon that was killed", { socket: path, processesEnded: ended });
+    log.warn("removed the socket of a daemon that was killed", { socket: path });
   }
   return lock;
 }

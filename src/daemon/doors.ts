@@ -1,5 +1,6 @@
 // The ways in, as they were asked for: made anew, or as the program before has left them.
 import { readFileSync } from "node:fs";
+import type { Recovered } from "../core/journal/recovered.ts";
 import type { Log } from "../core/log.ts";
 import { descriptorLimit } from "../core/resources.ts";
 import type { SessionRegistry } from "../core/session/registry.ts";
@@ -28,6 +29,8 @@ export interface Rooms {
   registry: SessionRegistry;
   runtimes: Runtimes;
   counters: ServerCounters;
+  /** What is known of a daemon that was killed. */
+  recovered: Recovered;
   upgrader: Upgrader;
   startedAt: Date;
   log: Log;
@@ -50,10 +53,10 @@ export interface Opened {
 
 /** All lead to the same dispatcher. */
 export function openDoors(rooms: Rooms, before: Handover | undefined): Opened {
-  const { options, registry, runtimes, counters, upgrader, startedAt, log } = rooms;
+  const { options, registry, runtimes, counters, recovered, upgrader, startedAt, log } = rooms;
   const { socketPath, maxLineBytes, stallTimeoutS, labels } = options;
   const handlers = createHandlers({
-    ...{ registry, counters, version, maxLineBytes, stallTimeoutS, runtimes, labels, startedAt },
+    ...{ registry, counters, version, maxLineBytes, stallTimeoutS, runtimes, recovered, labels, startedAt },
     transports: transportsOf(options),
     upgrading: upgrader,
   });

@@ -11,6 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { tryLock } from "../core/process/libc.ts";
+import { processTable } from "../core/process/process-table.ts";
 import { forOwnerAlone } from "../util/private-files.ts";
 import { beside } from "../util/socket-path.ts";
 import { OptionError } from "./option-error.ts";
@@ -21,6 +22,8 @@ const patienceMs = 1500;
 export interface InstanceLock {
   /** It is held as long as this is open, in whatever program. */
   fd: number;
+  /** Who held it last and did not give it back: it was killed, or it would not be ours now. */
+  readonly predecessor: number | undefined;
   release(): void;
 }
 
@@ -50,6 +53,12 @@ export function holderOf(socketPath: string): string | undefined {
   }
 }
 
+/** False where it is not known. */
+export function isHolderDead(socketPath: string): boolean {
+  const holder = processTable.entry(Number(holderOf(socketPath) ?? process.pid));
+  return holder === undefined || holder.isZombie;
+}
+
 /** Never another's file: not through a link, and not one that holds something else than a pid. */
 function openPidFile(path: string): number {
   const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -75,7 +84,8 @@ const unusable = (path: string, error: unknown) =>
   new OptionError(`${path} cannot be used as the pid file: ${(error as Error).message}`);
 
 function hold(fd: number, path: string): InstanceLock {
-  const lock = held(fd, path);
+  const predecessor = Number(readFileSync(path, "latin1")) || undefined;
+  const lock = held(fd, path, predecessor);
   try {
     ftruncateSync(fd);
     writeSync(fd, `${process.pid}\n`, 0);
@@ -86,9 +96,10 @@ function hold(fd: number, path: string): InstanceLock {
   return lock;
 }
 
-function held(fd: number, path: string): InstanceLock {
+function held(fd: number, path: string, predecessor?: number): InstanceLock {
   return {
     fd,
+    predecessor,
     release() {
       if (isSameFile(fd, path)) unlinkSync(path);
       closeSync(fd);

@@ -2,6 +2,8 @@
 import { TrlError } from "../../protocol/errors.ts";
 import type { CommandStoreState, PastRecordState } from "../../protocol/handover/exec.ts";
 import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
+import type { Journal } from "../journal/journal.ts";
+import { commandEnded, commandStarted } from "../journal/notes.ts";
 import { commandTextMaxChars, retainedBytesMax, retainedCommandsMax, retainedSeconds } from "../limits.ts";
 import type { Command, KnownCommand } from "./command.ts";
 import { PastCommand, packPast } from "./past-command.ts";
@@ -33,8 +35,11 @@ export class CommandStore {
   /** No more are begun: another program is to take this one's place. */
   isClosed = false;
 
+  constructor(readonly journal?: Journal) {}
+
   add(record: CommandRecord & { command: Command }): void {
     this.#running.set(record.command.id, record);
+    this.journal?.write(commandStarted(record));
     void record.command.ended.then(() => this.#end(record));
     void record.settled.then(({ workingDir }) => {
       record.workingDir = workingDir;
@@ -56,6 +61,7 @@ export class CommandStore {
       const settled = Promise.resolve({ workingDir });
       const record = { ...known, command, workingDir, endedAt: new Date(endedAt), settled };
       this.#ended.set(command.id, record);
+      this.journal?.write(commandEnded(record));
       this.#endedBytes += heldBytes(record);
     }
   }
@@ -103,6 +109,7 @@ export class CommandStore {
     this.tally.add(reason, exitCode, durationMs, stdout.totalBytes + stderr.totalBytes);
     this.#running.delete(command.id);
     this.#ended.set(command.id, record);
+    this.journal?.write(commandEnded(record));
     command.output.compact();
     this.#endedBytes += heldBytes(record);
     this.forgetOld();

@@ -9,6 +9,7 @@ import { CommandStore } from "../exec/command-store.ts";
 import { SpareShells } from "../exec/spare-shells.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import { Enclosures } from "../isolation/enclosures.ts";
+import type { Journal } from "../journal/journal.ts";
 import { cleanupIntervalMs, destroyGraceMs } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
@@ -25,7 +26,7 @@ import type { Session } from "./session.ts";
 
 export class SessionRegistry {
   readonly custody: Custody;
-  readonly commands = new CommandStore();
+  readonly commands: CommandStore;
   readonly terminals: Terminals;
   readonly enclosures: Enclosures;
   #sessions = new Map<string, Session>();
@@ -43,8 +44,10 @@ export class SessionRegistry {
     readonly options: CoreOptions,
     readonly log: Log,
     before?: CoreState,
+    readonly journal?: Journal,
   ) {
     this.custody = new Custody(undefined, before?.custody);
+    this.commands = new CommandStore(journal);
     this.#commandsOfEnded = before?.commandsOfEnded ?? 0;
     this.#shellCount = before?.shellCount ?? 0;
     const limited = { ...options, maxProcesses: options.sessionMaxProcesses };
@@ -54,6 +57,7 @@ export class SessionRegistry {
       enclosures: this.enclosures,
       custody: this.custody,
       log,
+      journal,
       refuseNew: () => this.#refuseNew(),
       isTaken: (id) => this.#sessions.has(id) || this.isTakenElsewhere(id),
     });
@@ -227,6 +231,8 @@ export class SessionRegistry {
 
   #housekeeping(): void {
     this.custody.tend();
+    // Elsewhere to look at a process is to start a program.
+    if (this.custody.adoptsOrphans) this.journal?.tend(this.custody.pids());
     this.commands.forgetOld();
     this.terminals.tend();
     for (const session of this.list()) {

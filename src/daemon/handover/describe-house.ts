@@ -12,7 +12,20 @@ type Described = Rooms &
   Pick<Opened, "http" | "unix" | "tls" | "token"> & { lock: InstanceLock | undefined; runDir: string };
 
 export function describeHouse(house: Described, packing: Packing): Handover {
-  const { registry, runtimes, counters, upgrader, startedAt, http, unix, tls, token, lock, runDir } = house;
+  const {
+    registry,
+    runtimes,
+    counters,
+    recovered,
+    upgrader,
+    startedAt,
+    http,
+    unix,
+    tls,
+    token,
+    lock,
+    runDir,
+  } = house;
   const { fd: unixFd } = unix?.listening ?? {};
   const { fd: httpFd } = http?.listening ?? {};
   return {
@@ -30,5 +43,6 @@ export function describeHouse(house: Described, packing: Packing): Handover {
     runtimes: runtimes.pack(),
     core: packCore(registry, packing),
     upgrades: upgrader.count,
+    recovered: recovered.list().map((record) => ({ ...record })),
   };
 }

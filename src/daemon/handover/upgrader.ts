@@ -34,6 +34,8 @@ export interface House {
   doors: Door[];
   /** A daemon at the other end of a pipe has a client that cannot come back. */
   isStdin: boolean;
+  /** What a daemon that was killed has left is just being ended: the program that comes would not know of it. */
+  isClearing(): boolean;
   describe(packing: Packing): Handover;
   /** Where nothing can be handed over: ends everything, and begins again as the other program. */
   restart(become: () => void): void;
@@ -105,7 +107,7 @@ export class Upgrader implements Upgrading {
       for (const door of doors) door.cut();
       const isAtRest = await within(restPatienceMs, () => {
         registry.rest();
-        return registry.isAtRest;
+        return registry.isAtRest && !house.isClearing();
       });
       if (!isAtRest) throw new Error("something that is just ending or being made does not come to an end");
       if (this.house !== house) throw new Error("the daemon is being stopped");

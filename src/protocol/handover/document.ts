@@ -123,5 +123,7 @@ export const Handover = v.object({
   runtimes: RuntimesState,
   core: CoreState,
   upgrades: v.number(),
+  /** What is known of a daemon that was killed before, as it is in the journal. */
+  recovered: v.array(v.record(v.string(), v.unknown())),
 });
 export type Handover = v.InferOutput<typeof Handover>;

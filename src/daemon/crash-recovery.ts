@@ -1,0 +1,91 @@
+// What a start does about an end that was none: the daemon before this one was killed. It reads what that one has noted,
+// and, when the door is open, ends what it has left.
+import { tmpdir } from "node:os";
+import { dirname } from "node:path";
+import { Journal } from "../core/journal/journal.ts";
+import { type FoundJournal, readJournal } from "../core/journal/read-journal.ts";
+import { type EndedRecord, hasEnded, recordFrom } from "../core/journal/record.ts";
+import { Recovered } from "../core/journal/recovered.ts";
+import type { Log } from "../core/log.ts";
+import { beside } from "../util/socket-path.ts";
+import type { InstanceLock } from "./instance-lock.ts";
+import { Leftovers } from "./leftovers.ts";
+import type { DaemonOptions } from "./options.ts";
+
+type Options = Pick<DaemonOptions, "socketPath" | "hasSocket" | "hasJournal" | "isForCaller">;
+
+export const journalPath = (socketPath: string): string => beside(socketPath, ".journal");
+
+export class CrashRecovery {
+  /** Undefined where none is kept. */
+  readonly journal: Journal | undefined;
+  /** What is known of the commands and terminals that were. */
+  readonly recovered: Recovered;
+  readonly #found: FoundJournal;
+  readonly #predecessors: number[];
+  readonly #isOurs: boolean;
+  #leftovers: Leftovers | undefined;
+  #isClearing = false;
+
+  /** With the lock held: whoever had it before is dead. */
+  constructor(
+    readonly options: Options,
+    lock: InstanceLock | undefined,
+    readonly log: Log,
+    /** Of one that was killed, as the program before us knew it. That one was not: what it has is ours. */
+    known?: readonly unknown[],
+  ) {
+    const { hasJournal, socketPath } = options;
+    const path = journalPath(socketPath);
+    const isOurs = known !== undefined;
+    this.#isOurs = isOurs;
+    this.#found =
+      hasJournal && !isOurs
+        ? readJournal(path, log)
+        : { records: endedIn(known ?? []), daemons: [], processes: [] };
+    this.#predecessors = isOurs ? [] : [...new Set([lock?.predecessor ?? [], this.#found.daemons].flat())];
+    this.recovered = new Recovered(this.#found.records);
+    this.journal = hasJournal ? new Journal(path, log) : undefined;
+    if (this.#found.records.length > 0 && !isOurs)
+      log.warn("read the journal of a killed daemon", { records: this.#found.records.length });
+  }
+
+  /** When this daemon listens. A daemon that is only there for its caller leaves it to others. */
+  endLeftovers(runDir: string): void {
+    const { options, journal, log } = this;
+    if (options.isForCaller) return;
+    // Should this one be killed, too, its successor knows of them all.
+    if (this.#predecessors.length > 0 && journal) journal.predecessors = this.#predecessors;
+    for (const record of this.#found.records) journal?.write(record);
+    if (this.#isOurs) return;
+    this.#isClearing = true;
+    this.#leftovers = new Leftovers({
+      socketPath: options.socketPath,
+      predecessors: options.hasSocket ? this.#predecessors : [],
+      noted: this.#found.processes,
+      bases: [...new Set([dirname(runDir), tmpdir()])],
+      log,
+    });
+    void this.#leftovers.ended.then(() => {
+      this.#isClearing = false;
+      if (this.#predecessors.length > 0 && journal) journal.predecessors = [];
+    });
+  }
+
+  /** What one that was killed has left is just being ended. */
+  get isClearing(): boolean {
+    return this.#isClearing;
+  }
+
+  /** An orderly end: nothing of those before is left, and nothing is to be known of this one. */
+  async close(): Promise<void> {
+    await this.#leftovers?.hurry();
+    this.journal?.remove();
+  }
+}
+
+const endedIn = (known: readonly unknown[]): EndedRecord[] =>
+  known.flatMap((value) => {
+    const record = recordFrom(value);
+    return record && hasEnded(record) ? record : [];
+  });
