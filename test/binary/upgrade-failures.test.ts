@@ -1,11 +1,12 @@
 // What will not do as the daemon's successor, and what cannot be handed over: the daemon goes on as it was.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, renameSync } from "node:fs";
+import { copyFileSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { commandLine } from "../support/command-line.ts";
 import { startHere, type TestDaemon } from "../support/daemon.ts";
 import { binary } from "../support/program.ts";
 import { newSession, type TestSession } from "../support/session.ts";
+import { startOn } from "../support/successor.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { newTerminal } from "../support/terminal.ts";
 import { descriptorsOf, script, untilUpgraded, upgrade } from "../support/upgrade.ts";
@@ -106,4 +107,30 @@ test("on SIGHUP the program that is now in its place takes over; without another
   expect((await after.call("session.info", { session_id: id })).name).toBe("kept");
   daemon.kill("SIGHUP");
   expect(await daemon.exited).toBe(0);
+});
+
+test("an upgraded daemon that is killed leaves no more behind than another, and what it knew is told", async () => {
+  const [past, running] = ["x-00000000000000aa", "x-00000000000000bb"] as const;
+  await using daemon = await startHere();
+  using wire = await daemon.connect();
+  const { id, run } = await newSession(wire);
+  await run("exit 7", { command_id: past });
+  await wire.call("exec.stream", { session_id: id, command: "sleep 300", command_id: running });
+  const { pid } = (await wire.call("exec.list", { state: "running" })).streams[0]!;
+  expect(await upgrade(daemon)).toMatchObject({ ok: true });
+  expect(isAlive(pid)).toBe(true);
+  const journal = daemon.socketPath.replace(".sock", ".journal");
+  const isNoted = (command: string) => readFileSync(journal, "utf8").includes(command);
+  await until("the journal", () => isNoted(past) && isNoted(running));
+  daemon.kill("SIGKILL");
+  await daemon.exited;
+  await using next = await startOn(daemon.socketPath);
+  await until("the end of what was left", () => !isAlive(pid));
+  using after = await next.connect();
+  const { streams } = await after.call("exec.list", {});
+  const known = streams.map(({ stream_id, exit_code, reason }) => [stream_id, exit_code, reason]).sort();
+  expect(known).toEqual([
+    [past, 7, "exit"],
+    [running, expect.anything(), "lost"],
+  ]);
 });
