@@ -9,7 +9,7 @@ import type { Measured } from "../isolation/meter.ts";
 import { receiptOf } from "../isolation/receipt.ts";
 import { commandGraceMs, drainMaxMs } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
-import { PipeReader } from "../process/pipe-reader.ts";
+import type { PipeReader } from "../process/pipe-reader.ts";
 import type { PipeWriter } from "../process/pipe-writer.ts";
 import { type ProcessEntry, processTable } from "../process/process-table.ts";
 import type { SpawnedProcess } from "../process/spawn.ts";
@@ -53,8 +53,11 @@ export class Command {
 
   constructor(spec: CommandSpec) {
     this.#spec = spec;
-    this.#stdout = new PipeReader(spec.process.stdoutFd, spec.output.sinkOf("stdout"));
-    this.#stderr = new PipeReader(spec.process.stderrFd, spec.output.sinkOf("stderr"));
+    const { stdout, stderr } = spec.process.output.open();
+    stdout.deliverTo(spec.output.sinkOf("stdout"));
+    stderr.deliverTo(spec.output.sinkOf("stderr"));
+    this.#stdout = stdout;
+    this.#stderr = stderr;
     this.ended = this.#follow();
   }
 

@@ -106,7 +106,7 @@ export class Custody {
 
   /** What a command that has ended left running. Cheap where nothing was left. */
   leftoversOf(commandId: string, groupId: number): ProcessEntry[] {
-    if (this.adoptsOrphans) return this.#membersByDescent({ commandId });
+    if (this.adoptsOrphans) return this.#adopted.size === 0 ? [] : this.#membersByDescent({ commandId });
     return sendSignal(-groupId, 0) ? this.#membersByTag({ commandId }) : [];
   }
 

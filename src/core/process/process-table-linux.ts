@@ -1,5 +1,5 @@
 // Processes on Linux: /proc, and nowhere else in this program.
-import { readdirSync, readFileSync } from "node:fs";
+import { openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import type { ProcessEntry, ProcessTable } from "./process-table.ts";
 
 export const linuxProcesses: ProcessTable = { entry, list, childrenOf, commandLine, environmentOf };
@@ -29,13 +29,29 @@ function list(): ProcessEntry[] {
 }
 
 function childrenOf(pid: number): number[] {
-  const children: number[] = [];
-  for (const task of pid === process.pid ? [pid] : numericNames(`/proc/${pid}/task`)) {
-    for (const child of readOrEmpty(`/proc/${pid}/task/${task}/children`).split(" ")) {
-      if (child !== "") children.push(Number(child));
-    }
+  if (pid === process.pid) return ownChildren();
+  return numericNames(`/proc/${pid}/task`).flatMap((task) =>
+    numbersIn(readOrEmpty(`/proc/${pid}/task/${task}/children`)),
+  );
+}
+
+let ownChildrenFd: number | undefined;
+let childrenBuffer = Buffer.allocUnsafeSlow(4096);
+
+/** Looked at after every command, so the file stays open. */
+function ownChildren(): number[] {
+  ownChildrenFd ??= openSync(`/proc/${process.pid}/task/${process.pid}/children`, "r");
+  for (;;) {
+    const length = readSync(ownChildrenFd, childrenBuffer, 0, childrenBuffer.length, 0);
+    if (length < childrenBuffer.length) return numbersIn(childrenBuffer.toString("latin1", 0, length));
+    childrenBuffer = Buffer.allocUnsafeSlow(childrenBuffer.length * 2);
   }
-  return children;
+}
+
+function numbersIn(text: string): number[] {
+  const numbers: number[] = [];
+  for (const number of text.split(" ")) if (number !== "") numbers.push(Number(number));
+  return numbers;
 }
 
 function commandLine(pid: number): string {

@@ -1,4 +1,6 @@
 // What the operating system knows of its processes, behind one small interface.
+import { constants } from "node:os";
+import { kill } from "./libc.ts";
 import { darwinProcesses } from "./process-table-darwin.ts";
 import { linuxProcesses } from "./process-table-linux.ts";
 
@@ -35,10 +37,5 @@ export function signalProcess(target: ProcessEntry, signal: NodeJS.Signals): voi
 export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   // 0 and -1 would be our own group, and everybody.
   if (!Number.isInteger(pid) || Math.abs(pid) <= 1 || Math.abs(pid) === process.pid) return false;
-  try {
-    process.kill(pid, signal);
-    return true;
-  } catch {
-    return false;
-  }
+  return kill(pid, signal === 0 ? 0 : constants.signals[signal]);
 }
