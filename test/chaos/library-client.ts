@@ -7,7 +7,7 @@ import type { Trl } from "../../src/client/trl.ts";
 import { type Cuttable, cuttable } from "../support/cuttable.ts";
 import { type CuttableProxy, cuttableProxy } from "../support/cuttable-proxy.ts";
 import type { Random } from "../support/random.ts";
-import { drawCommand, drawLast, type KnownCommand, seqText } from "./outputs.ts";
+import { drawCommand, drawLast, exactly, type KnownCommand, seqText } from "./outputs.ts";
 import { type Step, step, type World } from "./world.ts";
 
 interface Line extends AsyncDisposable {
@@ -54,10 +54,6 @@ export class LibraryClient implements AsyncDisposable {
   async session(): Promise<Session | undefined> {
     this.#session ??= await this.trl.session();
     return this.#session;
-  }
-
-  leaveSession(): void {
-    this.#session = undefined;
   }
 
   /** What the library may throw when its line is cut, and nothing else. */
@@ -170,24 +166,24 @@ const terminal = step({
   weight: 2,
   draw: (random) => ({ last: drawLast(random), cut: drawCut(random) }),
   async act(client: LibraryClient, { last, cut }) {
-    const expected = seqText(last, "\r\n");
+    // The echo of what is typed comes first.
+    const expected = exactly(Buffer.concat([Buffer.from("\r\n"), seqText(last, "\r\n")]));
     const cutting = client.cutLater(cut);
     await client.attempt("terminal", async () => {
       const made = await client.trl.terminal({ command: `read line; seq 1 ${last}`, cols: 80, rows: 24 });
-      let bytes = 0;
-      let isExact = true;
+      let next: number | undefined;
       made.onOutput((data, { isRedraw, offset }) => {
-        if (isRedraw) return;
-        isExact &&= offset === 0 || bytes > 0 || offset <= 2;
-        bytes += data.length;
+        if (!isRedraw) {
+          client.books.figures.bytes += data.length;
+          if (offset !== (next ?? offset)) client.problem(`terminal: output at ${offset} instead of ${next}`);
+          if (!expected.matches(offset, data))
+            client.problem(`terminal: other bytes than expected at ${offset}`);
+        }
+        next = isRedraw ? offset : offset + data.length;
       });
       await made.write("\r");
       const { exitCode } = await made.exited;
-      client.books.figures.bytes += bytes;
       if (exitCode !== 0 && !client.books.isEnding) client.problem(`terminal: exit ${exitCode}`);
-      // The echo of what was typed is two bytes; all of it may have come before the first redraw.
-      if (bytes > expected.length + 2 || !isExact)
-        client.problem(`terminal: ${bytes} bytes of ${expected.length}`);
     });
     await cutting;
   },

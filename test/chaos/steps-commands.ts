@@ -278,7 +278,7 @@ const outputFlood = step({
   }),
   async act(client: WireClient, { readMs, stallMs, encoding, by }) {
     const session_id = await client.session();
-    const wire = await client.another();
+    const wire = session_id === undefined ? undefined : await client.another();
     if (session_id === undefined || !wire) return;
     client.books.fault("output flood");
     const stream_id = client.world.newCommandId();
@@ -288,7 +288,10 @@ const outputFlood = step({
       { session_id, command: flood.command, command_id: stream_id, encoding },
       { wire, onReply: ({ ok }) => void (ok && wire.follow(stream_id, follower)) },
     );
-    if (!started?.ok) return await client.leaveSession();
+    if (!started?.ok) {
+      wire.kill();
+      return await client.leaveSession();
+    }
     await Bun.sleep(readMs);
     wire.pause();
     await Bun.sleep(stallMs);

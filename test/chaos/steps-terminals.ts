@@ -94,13 +94,24 @@ const typing = step({
         typed += piece.length;
       }
     }
-    const isThere = async () => (await offsetOf(client, session_id)) ?? Number.POSITIVE_INFINITY;
-    while ((await isThere()) < typed) await Bun.sleep(5);
+    await untilPrinted(client, session_id, typed);
     client.world.doomed.add(session_id);
     await client.ask("pty.close", { session_id });
     await followed;
   },
 });
+
+/** What was typed must come back; not where the terminal has ended meanwhile. */
+async function untilPrinted(client: WireClient, session_id: string, bytes: number): Promise<void> {
+  const deadline = performance.now() + 25_000;
+  for (;;) {
+    const offset = await offsetOf(client, session_id);
+    if (offset === undefined || offset >= bytes) return;
+    if (performance.now() > deadline)
+      return client.problem(`${session_id}: ${offset} of ${bytes} bytes came back`);
+    await Bun.sleep(5);
+  }
+}
 
 /** How much a terminal has printed; undefined where it does not run any more. */
 async function offsetOf(client: WireClient, session_id: string): Promise<number | undefined> {

@@ -2,6 +2,7 @@
 // fork, nohup) comes back to the daemon as the subreaper (Linux) and is attributed by the tags in its
 // environment, then by its process group, then by when it appeared. Elsewhere the tags alone must do.
 
+import { Becoming } from "./becoming.ts";
 import { Exemption } from "./exemption.ts";
 import { becomeSubreaper, reap } from "./libc.ts";
 import { type ProcessEntry, processTable, sendSignal } from "./process-table.ts";
@@ -39,6 +40,7 @@ export class Custody {
   readonly #foreign: Set<number>;
   /** For what the daemon starts for itself. */
   readonly exemption = new Exemption();
+  readonly #becoming = new Becoming();
   #roots = new Map<number, Owner>();
   #adopted = new Map<number, Adopted>();
   #hasLeftSomething = new Set<string>();
@@ -132,9 +134,10 @@ export class Custody {
       if (this.#roots.has(pid) || this.#adopted.has(pid) || this.#foreign.has(pid)) continue;
       const entry = processTable.entry(pid);
       if (entry && this.exemption.covers(entry)) continue;
-      if (!entry || entry.isZombie) this.#metDead = true;
+      const isBecoming = entry?.isZombie === false && this.#becoming.covers(entry);
+      if (!entry || entry.isZombie || isBecoming) this.#metDead = true; // a look that does not count
       if (entry?.isZombie) reap(pid);
-      else if (entry) this.#adopt(entry, this.#ownerOf(entry, justEnded));
+      else if (entry && !isBecoming) this.#adopt(entry, this.#ownerOf(entry, justEnded));
     }
   }
 

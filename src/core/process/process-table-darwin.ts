@@ -1,7 +1,7 @@
 // Processes on macOS, where ps(1) is the public door.
 import type { ProcessEntry, ProcessTable } from "./process-table.ts";
 
-export const darwinProcesses: ProcessTable = { entry, list, childrenOf, commandLine, environmentOf };
+export const darwinProcesses: ProcessTable = { entry, list, childrenOf, commandLine, environmentOf, isBlank };
 
 function ps(...args: string[]): string[] {
   const result = Bun.spawnSync(["/bin/ps", ...args], { stderr: "ignore" });
@@ -46,4 +46,9 @@ function environmentOf(pid: number, names: readonly string[]): Record<string, st
     if (match) found[name] = match[1]!;
   }
   return found;
+}
+
+/** `ps` has always something to say. */
+function isBlank(): boolean {
+  return false;
 }

@@ -2,7 +2,7 @@
 import { openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import type { ProcessEntry, ProcessTable } from "./process-table.ts";
 
-export const linuxProcesses: ProcessTable = { entry, list, childrenOf, commandLine, environmentOf };
+export const linuxProcesses: ProcessTable = { entry, list, childrenOf, commandLine, environmentOf, isBlank };
 
 /** A process may end between any two looks, so what cannot be read is simply not there. */
 function readOrEmpty(path: string): string {
@@ -69,6 +69,10 @@ function environmentOf(pid: number, names: readonly string[]): Record<string, st
       found[name] = Buffer.from(variable.slice(equals + 1), "latin1").toString("utf8");
   }
   return found;
+}
+
+function isBlank(pid: number): boolean {
+  return readOrEmpty(`/proc/${pid}/environ`) === "" && readOrEmpty(`/proc/${pid}/cmdline`) === "";
 }
 
 function numericNames(directory: string): number[] {

@@ -23,6 +23,8 @@ export interface ProcessTable {
   commandLine(pid: number): string;
   /** Variables of the environment that the process was started with, by name. */
   environmentOf(pid: number, names: readonly string[]): Record<string, string>;
+  /** Has neither a command line nor an environment, as for a moment in the middle of execve. */
+  isBlank(pid: number): boolean;
 }
 
 export const processTable: ProcessTable = process.platform === "linux" ? linuxProcesses : darwinProcesses;
