@@ -34,6 +34,8 @@ export class WireClient {
   /** The connection, a new one where the last is gone; undefined where the daemon takes nobody any more. */
   async wire(): Promise<ChaosWire | undefined> {
     if (this.#wire && !this.#wire.isGone) return this.#wire;
+    // By HTTP nobody notices until they ask.
+    if (this.#wire && this.books.isEnding) return undefined;
     // Several may miss it at a time.
     this.#opening ??= ChaosWire.open(this.books, this.name, opener(this.door, this.world));
     this.#wire = await this.#opening;
