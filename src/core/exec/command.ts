@@ -19,6 +19,8 @@ import type { CommandOutput } from "./command-output.ts";
 export interface CommandSpec {
   id: string;
   process: SpawnedProcess;
+  /** Otherwise it is a shell that a signal ends, and that may be told more than once. */
+  mayHandleSignals: boolean;
   custody: Custody;
   timeoutS: number;
   output: CommandOutput;
@@ -90,9 +92,10 @@ export class Command {
 
   /** Ends the tree of this command; background processes of earlier commands live on. */
   stop(reason: StopReason, how: Termination = { graceMs: commandGraceMs }): void {
-    const { custody, keep } = this.#spec;
+    const { custody, keep, mayHandleSignals } = this.#spec;
     const { whileFrozen } = keep;
-    this.endedBy(reason, terminate(custody, { commandId: this.id }, { ...how, whileFrozen }));
+    const plainShell = mayHandleSignals ? undefined : this.pid;
+    this.endedBy(reason, terminate(custody, { commandId: this.id }, { ...how, whileFrozen, plainShell }));
   }
 
   /** For whoever ends its processes otherwise. The outcome is known when that is done. */

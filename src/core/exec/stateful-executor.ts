@@ -10,6 +10,7 @@ import { type Places, placesOf } from "./places.ts";
 import { PreparedShell, type ShellSpec } from "./prepared-shell.ts";
 import { type ByteString, bytesOf, fromText, toText } from "./shell/byte-string.ts";
 import type { CommandFeed, ShellDialect, ShellState } from "./shell/dialect.ts";
+import { mayHandleSignals } from "./shell/script-parts.ts";
 import type { SpareHolder, SpareShells } from "./spare-shells.ts";
 
 /** Who comes again so soon will come again. */
@@ -80,6 +81,7 @@ export class StatefulExecutor implements Executor, SpareHolder {
     return {
       process: shell.process,
       stdinFd,
+      mayHandleSignals: mayHandleSignals(feed),
       begin: () => {
         shell.begin();
         this.#prepareSpareInTime();

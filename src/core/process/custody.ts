@@ -1,7 +1,6 @@
 // Who owns each process. Roots are what the daemon started itself. What left its parents behind (setsid, double
 // fork, nohup) comes back to the daemon as the subreaper (Linux) and is attributed by the tags in its
 // environment, then by its process group, then by when it appeared. Elsewhere the tags alone must do.
-
 import { Becoming } from "./becoming.ts";
 import { Exemption } from "./exemption.ts";
 import { becomeSubreaper, reap } from "./libc.ts";
@@ -102,8 +101,12 @@ export class Custody {
    * dead ones behind: only a look that met none counts.
    */
   hasEnded(selection: Selection): boolean {
-    this.#metDead = false;
-    return this.membersOf(selection).length === 0 && !this.#metDead;
+    const isNobodyThere = () => {
+      this.#metDead = false;
+      return this.membersOf(selection).length === 0 && !this.#metDead;
+    };
+    // A root that dies while one look goes on leaves its orphans where that look has already been.
+    return isNobodyThere() && isNobodyThere();
   }
 
   /** What a command that has ended left running. Cheap where nothing was left. */
@@ -240,9 +243,8 @@ function isSelected(owner: Owner | undefined, selection: Selection): boolean {
 }
 
 function ownerFromTags(pid: number): Owner | undefined {
-  const tags = processTable.environmentOf(pid, [tagNames.session, tagNames.command]);
-  const sessionId = tags[tagNames.session];
-  const commandId = tags[tagNames.command];
+  const { session, command } = tagNames;
+  const { [session]: sessionId, [command]: commandId } = processTable.environmentOf(pid, [session, command]);
   if (!sessionId) return undefined;
   return commandId ? { sessionId, commandId } : { sessionId };
 }

@@ -1,8 +1,18 @@
 // Processes on Linux: /proc, and nowhere else in this program.
 import { openSync, readdirSync, readFileSync, readSync } from "node:fs";
-import type { ProcessEntry, ProcessTable } from "./process-table.ts";
+import { constants } from "node:os";
+import type { ProcessEntry, ProcessTable, Stance } from "./process-table.ts";
 
-export const linuxProcesses: ProcessTable = { entry, list, childrenOf, commandLine, environmentOf, isBlank };
+export const linuxProcesses: ProcessTable = {
+  entry,
+  list,
+  childrenOf,
+  commandLine,
+  environmentOf,
+  isBlank,
+  stanceOf,
+  newestPid,
+};
 
 /** A process may end between any two looks, so what cannot be read is simply not there. */
 function readOrEmpty(path: string): string {
@@ -19,9 +29,10 @@ function entry(pid: number): ProcessEntry | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, ppid, pgid, sid] = fields;
   const startTime = fields[19];
+  const image = fields[25]; // where its stack begins: at random, anew for each program
   if (startTime === undefined) return undefined;
   const isZombie = state === "Z" || state === "X";
-  return { pid, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), startTime, isZombie };
+  return { pid, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), startTime, isZombie, image };
 }
 
 function list(): ProcessEntry[] {
@@ -73,6 +84,24 @@ function environmentOf(pid: number, names: readonly string[]): Record<string, st
 
 function isBlank(pid: number): boolean {
   return readOrEmpty(`/proc/${pid}/environ`) === "" && readOrEmpty(`/proc/${pid}/cmdline`) === "";
+}
+
+function stanceOf(pid: number, signal: NodeJS.Signals): Stance | undefined {
+  const status = readOrEmpty(`/proc/${pid}/status`);
+  const isIn = (set: string) => {
+    const digits = new RegExp(`^${set}:\\s*([0-9a-f]+)$`, "m").exec(status)?.[1] ?? "0";
+    return ((BigInt(`0x${digits}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n;
+  };
+  if (status === "") return undefined;
+  return {
+    isDefault: !isIn("SigCgt") && !isIn("SigIgn"),
+    isBlocked: isIn("SigBlk"),
+    isPending: isIn("ShdPnd") || isIn("SigPnd"),
+  };
+}
+
+function newestPid(): number {
+  return Number(readOrEmpty("/proc/loadavg").trim().split(" ").at(-1));
 }
 
 function numericNames(directory: string): number[] {

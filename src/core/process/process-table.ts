@@ -13,6 +13,16 @@ export interface ProcessEntry {
   /** With the pid, names one process for ever: pids are used again. */
   startTime: string;
   isZombie: boolean;
+  /** Another one after each `exec`, and a fork's is its parent's; undefined where the system does not tell. */
+  image: string | undefined;
+}
+
+/** What a signal is to a process. */
+export interface Stance {
+  /** Neither caught nor ignored: for most signals, its end. */
+  isDefault: boolean;
+  isBlocked: boolean;
+  isPending: boolean;
 }
 
 export interface ProcessTable {
@@ -25,6 +35,10 @@ export interface ProcessTable {
   environmentOf(pid: number, names: readonly string[]): Record<string, string>;
   /** Has neither a command line nor an environment, as for a moment in the middle of execve. */
   isBlank(pid: number): boolean;
+  /** Undefined where the process has gone, or the system does not tell. */
+  stanceOf(pid: number, signal: NodeJS.Signals): Stance | undefined;
+  /** Of all processes of this machine the last that was made; 0 where the system does not tell. */
+  newestPid(): number;
 }
 
 export const processTable: ProcessTable = process.platform === "linux" ? linuxProcesses : darwinProcesses;

@@ -83,10 +83,11 @@ __trl_list=\${__trl_list//"$__trl_hook"$'\\n'/}
 __trl_list=\${__trl_list/"trap -- '$__trl_hook' EXIT"}
 [[ -z $__trl_list ]] || builtin printf '%s\\n' "\${__trl_list#$'\\n'}"; builtin return 0
 fi
-if [[ $BASH_SUBSHELL != 0 || $1 == -l || !( " $* " =~  (SIG)?[Ee][Xx][Ii][Tt]  || " $* " == *' 0 '* ) ]]; then
-builtin trap "$@"; builtin return; fi
 builtin trap "$@" || builtin return
 [[ $1 != -- ]] || builtin shift
+local __trl_name __trl_is_exit=; for __trl_name in "\${@:$(( $# == 1 ? 1 : 2 ))}"; do
+[[ $__trl_name != 0 && ! $__trl_name =~ ^([Ss][Ii][Gg])?[Ee][Xx][Ii][Tt]$ ]] || __trl_is_exit=1; done
+[[ $BASH_SUBSHELL == 0 && -n $__trl_is_exit ]] || builtin return 0
 if [[ $1 == - || $# == 1 ]]; then builtin trap '${hook}' EXIT; else builtin trap '${hook}'$'\\n'"$1" EXIT; fi
 }
 `;
