@@ -1,6 +1,7 @@
 // What a daemon that was killed left running: found by the tag in its environment, and ended.
-import { tagNames } from "../core/process/custody.ts";
+
 import { processTable, signalProcess } from "../core/process/process-table.ts";
+import { tagNames } from "../core/process/tags.ts";
 
 /** Names a daemon by its socket; the pid tells its successor that it is another. */
 export const daemonTag = (socketPath: string): string => `${process.pid}:${socketPath}`;

@@ -5,19 +5,7 @@ import { Becoming } from "./becoming.ts";
 import { Exemption } from "./exemption.ts";
 import { becomeSubreaper, reap } from "./libc.ts";
 import { type ProcessEntry, processTable, sendSignal } from "./process-table.ts";
-
-/** `commandId` is absent for a shell that still waits for its command. */
-export interface Owner {
-  sessionId: string;
-  commandId?: string;
-}
-
-/** Set in the environment of everything that a session starts. */
-export const tagNames = {
-  session: "TRL_SESSION_ID",
-  command: "TRL_COMMAND_ID",
-  daemon: "TRL_DAEMON",
-} as const;
+import { type Owner, ownerFromTags } from "./tags.ts";
 
 export type Selection = { sessionId: string } | { commandId: string } | "everything";
 
@@ -121,13 +109,25 @@ export class Custody {
   }
 
   #reapEnded(): void {
-    for (const [pid, { entry }] of this.#adopted) {
+    for (const [pid, adopted] of this.#adopted) {
       const now = processTable.entry(pid);
-      if (now?.startTime === entry.startTime && !now.isZombie) continue;
+      if (now?.startTime === adopted.entry.startTime && !now.isZombie) {
+        if (!adopted.owner) this.#askAgain(adopted);
+        continue;
+      }
       if (now?.isZombie) reap(pid);
       this.#adopted.delete(pid);
       this.#metDead = true;
     }
+  }
+
+  /** In the middle of execve it could not say whose it is. */
+  #askAgain(adopted: Adopted): void {
+    const tagged = ownerFromTags(adopted.entry.pid);
+    if (tagged && this.#sessions.has(tagged.sessionId)) {
+      adopted.owner = tagged;
+      this.#hasLeftSomething.add(tagged.sessionId);
+    } else if (this.#becoming.covers(adopted.entry)) this.#metDead = true;
   }
 
   #adoptOrphans(justEnded: Owner | undefined): void {
@@ -137,16 +137,16 @@ export class Custody {
       if (this.#roots.has(pid) || this.#adopted.has(pid) || this.#foreign.has(pid)) continue;
       const entry = processTable.entry(pid);
       if (entry && this.exemption.covers(entry)) continue;
-      const isBecoming = entry?.isZombie === false && this.#becoming.covers(entry);
-      if (!entry || entry.isZombie || isBecoming) this.#metDead = true; // a look that does not count
+      if (!entry || entry.isZombie) this.#metDead = true;
       if (entry?.isZombie) reap(pid);
-      else if (entry && !isBecoming) this.#adopt(entry, this.#ownerOf(entry, justEnded));
+      else if (entry) this.#adopt(entry, this.#ownerOf(entry, justEnded));
     }
   }
 
   #adopt(entry: ProcessEntry, owner: Owner | undefined): void {
     this.#adopted.set(entry.pid, { entry, owner });
     if (owner) this.#hasLeftSomething.add(owner.sessionId);
+    else this.#metDead = true; // it is asked once more before any look counts
   }
 
   #ownerOf(entry: ProcessEntry, justEnded: Owner | undefined): Owner | undefined {
@@ -240,11 +240,4 @@ function isSelected(owner: Owner | undefined, selection: Selection): boolean {
   if (selection === "everything") return true;
   if ("sessionId" in selection) return owner?.sessionId === selection.sessionId;
   return owner?.commandId === selection.commandId;
-}
-
-function ownerFromTags(pid: number): Owner | undefined {
-  const { session, command } = tagNames;
-  const { [session]: sessionId, [command]: commandId } = processTable.environmentOf(pid, [session, command]);
-  if (!sessionId) return undefined;
-  return commandId ? { sessionId, commandId } : { sessionId };
 }

@@ -1,8 +1,9 @@
 // Where orphans cannot be adopted, as on macOS: groups and tags must find all of ours, and nobody else. And where they
 // can: whose somebody is, is not decided in the moment in which it cannot be told.
 import { expect, test } from "bun:test";
-import { Custody, tagNames } from "../../../../src/core/process/custody.ts";
+import { Custody } from "../../../../src/core/process/custody.ts";
 import { processTable } from "../../../../src/core/process/process-table.ts";
+import { tagNames } from "../../../../src/core/process/tags.ts";
 import { terminate } from "../../../../src/core/process/terminate.ts";
 import { isAlive, until } from "../../../support/wait.ts";
 
