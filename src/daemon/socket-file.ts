@@ -1,6 +1,8 @@
 // The file of the socket: is somebody there, is it left over, may it be removed?
 import { lstatSync, mkdirSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
+import { forOwnerAlone } from "../util/private-files.ts";
+import { OptionError } from "./option-error.ts";
 
 /** The kernel's limit on a socket's path, less the final NUL. */
 const pathMaxBytes = process.platform === "linux" ? 107 : 103;
@@ -13,6 +15,19 @@ export async function inspectSocketFile(path: string): Promise<SocketFile> {
   if (!stat.isSocket()) return "not-ours";
   if (await answers(path)) return "in-use";
   return stat.uid === process.getuid?.() ? "stale" : "not-ours";
+}
+
+/** What a killed daemon was just starting holds its socket until it has become another program. */
+const forkedMaxMs = 500;
+
+/** The same, where somebody who was seen there may be about to go. */
+export async function inspectSettled(path: string, isHolderDead: () => boolean): Promise<SocketFile> {
+  const deadline = performance.now() + forkedMaxMs;
+  for (;;) {
+    const file = await inspectSocketFile(path);
+    if (file !== "in-use" || !isHolderDead() || performance.now() > deadline) return file;
+    await Bun.sleep(5);
+  }
 }
 
 export function removeStale(path: string): void {
@@ -29,7 +44,11 @@ export function isPathTooLong(path: string): boolean {
 }
 
 export function makeSocketDir(dir: string): void {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  try {
+    forOwnerAlone(() => mkdirSync(dir, { recursive: true }));
+  } catch (error) {
+    throw new OptionError(`--socket-dir: ${(error as Error).message}`);
+  }
 }
 
 async function answers(path: string): Promise<boolean> {

@@ -25,6 +25,11 @@ export interface Stance {
   isPending: boolean;
 }
 
+/** One of everybody's, with one variable of its environment, where that can be read. */
+export interface SurveyedProcess extends ProcessEntry {
+  variable: string | undefined;
+}
+
 export interface ProcessTable {
   entry(pid: number): ProcessEntry | undefined;
   list(): ProcessEntry[];
@@ -35,6 +40,12 @@ export interface ProcessTable {
   environmentOf(pid: number, names: readonly string[]): Record<string, string>;
   /** Has neither a command line nor an environment, as for a moment in the middle of execve. */
   isBlank(pid: number): boolean;
+  /** All processes. Takes its time, in which others have their turns. */
+  survey(name: string): Promise<SurveyedProcess[]>;
+  /** Names the system in which pids and start times mean what they mean here: this start of it, this namespace. */
+  world(): string;
+  /** Whether a process counts its pids as we do. */
+  isInOurWorld(pid: number): boolean;
   /** Undefined where the process has gone, or the system does not tell. */
   stanceOf(pid: number, signal: NodeJS.Signals): Stance | undefined;
   /** Of all processes of this machine the last that was made; 0 where the system does not tell. */
