@@ -37,8 +37,8 @@ const doors: DoorName[] = [
 const roundSeconds = 40;
 /** Within it the storm is still from time to time, and it is looked whether anything was left. */
 const stormSeconds = 10;
-/** A daemon has some 100 MB by itself, keeps up to 96 MB of what has ended, and reads floods. */
-const memoryMaxBytes = 700e6;
+/** A daemon keeps up to 96 MB of what has ended and reads floods, and its engine collects when it likes: some 600 MB at most. */
+const memoryMaxBytes = 1e9;
 
 export async function chaos(seed: number, seconds: number): Promise<Books> {
   const books = new Books();
