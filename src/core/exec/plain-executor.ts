@@ -1,8 +1,8 @@
 // One `shell -c` a command; nothing is carried over. Also for shells that are not POSIX-like (fish, python).
 import type { Enclosure } from "../isolation/enclosure.ts";
 import type { Custody } from "../process/custody.ts";
-import { tagNames } from "../process/custody.ts";
 import { spawnProcess } from "../process/spawn.ts";
+import { tagNames } from "../process/tags.ts";
 import { type Env, overlayEnv } from "./environment.ts";
 import type { Executor, Launched, LaunchRequest } from "./executor.ts";
 import { placesOf } from "./places.ts";

@@ -1,23 +1,11 @@
 // Who owns each process. Roots are what the daemon started itself. What left its parents behind (setsid, double
 // fork, nohup) comes back to the daemon as the subreaper (Linux) and is attributed by the tags in its
 // environment, then by its process group, then by when it appeared. Elsewhere the tags alone must do.
-
+import { Becoming } from "./becoming.ts";
 import { Exemption } from "./exemption.ts";
 import { becomeSubreaper, reap } from "./libc.ts";
 import { type ProcessEntry, processTable, sendSignal } from "./process-table.ts";
-
-/** `commandId` is absent for a shell that still waits for its command. */
-export interface Owner {
-  sessionId: string;
-  commandId?: string;
-}
-
-/** Set in the environment of everything that a session starts. */
-export const tagNames = {
-  session: "TRL_SESSION_ID",
-  command: "TRL_COMMAND_ID",
-  daemon: "TRL_DAEMON",
-} as const;
+import { type Owner, ownerFromTags } from "./tags.ts";
 
 export type Selection = { sessionId: string } | { commandId: string } | "everything";
 
@@ -39,6 +27,7 @@ export class Custody {
   readonly #foreign: Set<number>;
   /** For what the daemon starts for itself. */
   readonly exemption = new Exemption();
+  readonly #becoming = new Becoming();
   #roots = new Map<number, Owner>();
   #adopted = new Map<number, Adopted>();
   #hasLeftSomething = new Set<string>();
@@ -121,13 +110,25 @@ export class Custody {
   }
 
   #reapEnded(): void {
-    for (const [pid, { entry }] of this.#adopted) {
+    for (const [pid, adopted] of this.#adopted) {
       const now = processTable.entry(pid);
-      if (now?.startTime === entry.startTime && !now.isZombie) continue;
+      if (now?.startTime === adopted.entry.startTime && !now.isZombie) {
+        if (!adopted.owner) this.#askAgain(adopted);
+        continue;
+      }
       if (now?.isZombie) reap(pid);
       this.#adopted.delete(pid);
       this.#metDead = true;
     }
+  }
+
+  /** In the middle of execve it could not say whose it is. */
+  #askAgain(adopted: Adopted): void {
+    const tagged = ownerFromTags(adopted.entry.pid);
+    if (tagged && this.#sessions.has(tagged.sessionId)) {
+      adopted.owner = tagged;
+      this.#hasLeftSomething.add(tagged.sessionId);
+    } else if (this.#becoming.covers(adopted.entry)) this.#metDead = true;
   }
 
   #adoptOrphans(justEnded: Owner | undefined): void {
@@ -146,6 +147,7 @@ export class Custody {
   #adopt(entry: ProcessEntry, owner: Owner | undefined): void {
     this.#adopted.set(entry.pid, { entry, owner });
     if (owner) this.#hasLeftSomething.add(owner.sessionId);
+    else this.#metDead = true; // it is asked once more before any look counts
   }
 
   #ownerOf(entry: ProcessEntry, justEnded: Owner | undefined): Owner | undefined {
@@ -239,12 +241,4 @@ function isSelected(owner: Owner | undefined, selection: Selection): boolean {
   if (selection === "everything") return true;
   if ("sessionId" in selection) return owner?.sessionId === selection.sessionId;
   return owner?.commandId === selection.commandId;
-}
-
-function ownerFromTags(pid: number): Owner | undefined {
-  const tags = processTable.environmentOf(pid, [tagNames.session, tagNames.command]);
-  const sessionId = tags[tagNames.session];
-  const commandId = tags[tagNames.command];
-  if (!sessionId) return undefined;
-  return commandId ? { sessionId, commandId } : { sessionId };
 }

@@ -13,7 +13,8 @@ import type { Enclosure } from "../isolation/enclosure.ts";
 import { inheritedEnv, mergePolicy, nonInteractiveDefaults } from "../isolation/env-policy.ts";
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
-import { type Custody, tagNames } from "../process/custody.ts";
+import type { Custody } from "../process/custody.ts";
+import { tagNames } from "../process/tags.ts";
 import { workingDirIn } from "./placement.ts";
 import { Session } from "./session.ts";
 
