@@ -1,6 +1,7 @@
 // A terminal's output as frames, in each dialect made once and shared by all who are at the same place.
 import type { TerminalSize } from "../core/pty/driver.ts";
 import type { Terminal } from "../core/pty/terminal.ts";
+import { base64Into, base64Length } from "../util/base64-bytes.ts";
 
 /** How a dialect writes what a subscriber is told; ids and numbers need no escaping. */
 export interface TerminalDialect {
@@ -22,8 +23,8 @@ export const methodDialect: TerminalDialect = {
     `{"session_id":"${id}","type":"exit","exit_code":${exit!.exitCode},"signal":${JSON.stringify(exit!.signal)},"reason":"${keeping.reason}","offset":${ring.end}}`,
 };
 
-/** More than this of output is several frames. */
-const pieceBytesMax = 64 * 1024;
+/** More than this of output is several frames. As base64 it still fits into a socket at once. */
+const pieceBytesMax = 128 * 1024;
 
 export interface OutputFrame {
   /** Valid until another frame is made. */
@@ -40,7 +41,7 @@ interface Made extends OutputFrame {
 
 const made = new Map<TerminalDialect, Made>();
 const envelopeBytesMax = 512;
-const frameBytesMax = Math.ceil(pieceBytesMax / 3) * 4 + envelopeBytesMax;
+const frameBytesMax = base64Length(pieceBytesMax) + envelopeBytesMax;
 
 /** From an offset that is still in the ring up to `limit`, as much as there is for one frame. */
 export function outputFrame(
@@ -56,7 +57,7 @@ export function outputFrame(
   const memory = last?.memory ?? Buffer.allocUnsafeSlow(frameBytesMax);
   const [before, after] = dialect.output(terminal, offset, false);
   let length = memory.write(before, 0, "latin1");
-  length += memory.write(base64(piece), length, "latin1");
+  length = base64Into(memory, length, piece);
   length += memory.write(`${after}\n`, length, "latin1");
   const frame = memory.subarray(0, length);
   const next = { frame, terminal, offset, end: offset + piece.length, memory };
@@ -66,10 +67,7 @@ export function outputFrame(
 
 export function redrawFrame(terminal: Terminal, dialect: TerminalDialect, scrollback: number): Uint8Array {
   const [before, after] = dialect.output(terminal, terminal.boundary, true);
-  return controlFrame(before + base64(Buffer.from(terminal.redraw(scrollback))) + after);
+  return controlFrame(before + Buffer.from(terminal.redraw(scrollback)).toString("base64") + after);
 }
 
 export const controlFrame = (text: string): Uint8Array => Buffer.from(`${text}\n`, "latin1");
-
-const base64 = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");

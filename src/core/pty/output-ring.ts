@@ -82,7 +82,7 @@ export class OutputRing {
   }
 
   #unpack(): void {
-    this.#buffer = Bun.zstdDecompressSync(this.#packed!);
+    this.#buffer = new Uint8Array(Bun.zstdDecompressSync(this.#packed!));
     this.#packed = undefined;
     this.#lastTriedAt = 0;
   }
