@@ -19,3 +19,11 @@ export class FrameQueue {
     this.bytes = 0;
   }
 }
+
+let lastKept: { frame: Uint8Array; copy: Uint8Array } | undefined;
+
+/** A frame that many clients get is copied once for all of them who cannot take it now. */
+export function keptCopy(frame: Uint8Array): Uint8Array {
+  if (lastKept?.frame !== frame) lastKept = { frame, copy: new Uint8Array(frame) };
+  return lastKept.copy;
+}

@@ -32,14 +32,17 @@ export interface OutputFrame {
   end: number;
 }
 
-/** The last frame of a dialect. Those who keep up ask for it one after the other, and it is made once. */
+/** One of the last frames of a dialect. Those who are at the same place ask for it one after the other. */
 interface Made extends OutputFrame {
-  terminal: Terminal;
+  /** Which may be forgotten before its frame. */
+  terminal: WeakRef<Terminal>;
   offset: number;
   memory: Buffer;
 }
 
-const made = new Map<TerminalDialect, Made>();
+/** Who lags behind is at another place than who keeps up. */
+const framesKept = 4;
+const made = new Map<TerminalDialect, Made[]>();
 const envelopeBytesMax = 512;
 const frameBytesMax = base64Length(pieceBytesMax) + envelopeBytesMax;
 
@@ -50,18 +53,23 @@ export function outputFrame(
   offset: number,
   limit: number,
 ): OutputFrame {
-  const end = Math.min(limit, offset + pieceBytesMax);
-  const last = made.get(dialect);
-  if (last?.terminal === terminal && last.offset === offset && last.end === end) return last;
+  // Where frames end is the same for all, so that those who lag come together again.
+  const end = Math.min(limit, offset - (offset % pieceBytesMax) + pieceBytesMax);
+  const frames = made.get(dialect) ?? [];
+  made.set(dialect, frames);
+  const known = frames.find(
+    (one) => one.terminal.deref() === terminal && one.offset === offset && one.end === end,
+  );
+  if (known) return known;
   const piece = terminal.ring.view(offset, end - offset);
-  const memory = last?.memory ?? Buffer.allocUnsafeSlow(frameBytesMax);
+  const memory = frames.length < framesKept ? Buffer.allocUnsafeSlow(frameBytesMax) : frames.shift()!.memory;
   const [before, after] = dialect.output(terminal, offset, false);
   let length = memory.write(before, 0, "latin1");
   length = base64Into(memory, length, piece);
   length += memory.write(`${after}\n`, length, "latin1");
   const frame = memory.subarray(0, length);
-  const next = { frame, terminal, offset, end: offset + piece.length, memory };
-  made.set(dialect, next);
+  const next = { frame, terminal: new WeakRef(terminal), offset, end: offset + piece.length, memory };
+  frames.push(next);
   return next;
 }
 
