@@ -1,39 +1,110 @@
-// `bun run bench [NAME...]` prints the side-by-side table. Build the executable first.
-import { benchExecRun } from "./exec-run.ts";
-import { benchPing } from "./ping.ts";
-import { benchStartup } from "./startup.ts";
-import { benchStream } from "./stream.ts";
-import type { Row } from "./support.ts";
-import { benchTerminal } from "./terminal.ts";
+// `bun run bench` measures trl beside its floors and peers, and prints the table. Build the executable first.
+import { writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { ownBinary, requireFresh, startDaemon } from "./harness/daemon.ts";
+import { loadNow, type Report, reportOf } from "./harness/report.ts";
+import type { Growth, Row } from "./harness/rows.ts";
+import type { Bench, Scenario } from "./harness/scenario.ts";
+import { growthTable, resultTable } from "./harness/table.ts";
+import { tempDir } from "./harness/temp-dir.ts";
+import { findTools } from "./harness/tools.ts";
+import { scenarios } from "./scenarios/all.ts";
 
-const entries: Record<string, () => Promise<Row[]>> = {
-  startup: benchStartup,
-  ping: benchPing,
-  "exec-run": benchExecRun,
-  stream: benchStream,
-  terminal: benchTerminal,
-};
+const usage = `bun run bench [--only A,B] [--quick] [--json FILE] [--trl FILE] [--list]
 
-const wanted = process.argv.slice(2);
-const rows: Row[] = [];
-for (const [name, bench] of Object.entries(entries)) {
-  if (wanted.length === 0 || wanted.includes(name)) rows.push(...(await bench()));
+  --only A,B    only these scenarios, or all whose name begins so
+  --quick       fewer rounds: to see whether it works, not how good it is
+  --json FILE   write the figures to FILE; the chart and the page are made from them
+  --trl FILE    measure this executable instead of dist/trl
+  --list        name the scenarios
+`;
+
+function parse() {
+  const options = {
+    only: { type: "string" },
+    quick: { type: "boolean", default: false },
+    json: { type: "string" },
+    trl: { type: "string", default: ownBinary },
+    list: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  } as const;
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${usage}`);
+    process.exit(64);
+  }
 }
-const cells = rows.map((row) => [
-  row.what,
-  row.measured,
-  row.floor,
-  row.ratio.toFixed(2),
-  row.goal,
-  row.isMet ? "met" : "MISSED",
-]);
-const header = ["what", "trl", "floor", "ratio", "goal", ""];
-const widths = header.map((_, column) => Math.max(...[header, ...cells].map((row) => row[column]!.length)));
-for (const row of [header, ...cells]) {
-  console.log(
-    row
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join("  ")
-      .trimEnd(),
-  );
+
+function choose(only: string | undefined): Scenario[] {
+  const wanted = only?.split(",").map((name) => name.trim());
+  if (!wanted) return scenarios;
+  for (const name of wanted) {
+    if (scenarios.some((scenario) => scenario.name.startsWith(name))) continue;
+    console.error(`there is no scenario ${name}; --list names them`);
+    process.exit(64);
+  }
+  return scenarios.filter(({ name }) => wanted.some((start) => name.startsWith(start)));
+}
+
+async function measure(chosen: Scenario[], binary: string, isQuick: boolean): Promise<Report> {
+  using dir = tempDir();
+  const tools = findTools(dir.path);
+  const bench: Bench = {
+    tools,
+    binary,
+    isQuick,
+    dir: dir.path,
+    daemon: (setup = {}) => startDaemon({ binary, ...setup }),
+    times: (inFull, whenQuick) => (isQuick ? whenQuick : inFull),
+  };
+  const rows: Row[] = [];
+  const growth: Growth[] = [];
+  const failed: string[] = [];
+  const loadBefore = loadNow();
+  const began = performance.now();
+  for (const [at, scenario] of chosen.entries()) {
+    say(`${at + 1}/${chosen.length} ${scenario.name}: ${scenario.about}`);
+    try {
+      const result = await scenario.run(bench);
+      rows.push(...result.rows);
+      growth.push(...(result.growth ?? []));
+    } catch (error) {
+      failed.push(`${scenario.name}: ${(error as Error).message}`);
+    }
+  }
+  const durationS = (performance.now() - began) / 1000;
+  return reportOf({ tools, isQuick, loadBefore, durationS, rows, growth, failed });
+}
+
+/** Progress is talk; standard output is the table. */
+function say(text: string): void {
+  console.error(text);
+}
+
+function print(report: Report): void {
+  const { machine, client, missing, rows, growth } = report;
+  const judged = rows.filter(({ isMet }) => isMet !== undefined);
+  console.log(`\n${resultTable(rows)}`);
+  if (growth.length > 0) console.log(growthTable(growth));
+  for (const { scenario, name, note } of rows) if (note) console.log(`${scenario}, ${name}: ${note}`);
+  for (const what of report.failed) console.log(`failed: ${what}`);
+  for (const what of missing) console.log(`missing: ${what}`);
+  const met = judged.filter(({ isMet }) => isMet).length;
+  console.log(`${met} of ${judged.length} bars met, ${report.duration_s} s, measured by a ${client} client`);
+  console.log(`${machine.cores} x ${machine.processor}, ${machine.memory_gb} GB, ${machine.system}`);
+  console.log(`load of the machine before the run: ${report.load_before}`);
+}
+
+const { only, quick, json, trl, list, help } = parse();
+const chosen = choose(only);
+if (help) console.log(usage);
+else if (list) for (const { name, about } of chosen) console.log(`${name.padEnd(22)} ${about}`);
+else {
+  requireFresh(resolve(trl));
+  const report = await measure(chosen, resolve(trl), quick);
+  if (json) writeFileSync(json, `${JSON.stringify(report, null, 2)}\n`);
+  print(report);
+  if (report.failed.length > 0) process.exitCode = 1;
 }

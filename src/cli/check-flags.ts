@@ -18,6 +18,7 @@ export function checkFlags(rawArgs: string[], args: ArgsDef, { takesNumbers = fa
     const [, name, inline] = /^--?([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
     if (name === undefined || (takesNumbers && /^-\d/.test(word))) continue;
     if (kinds.get(name) === "string") checkValue(word, inline ?? words.shift(), kinds);
+    else if (kinds.get(name) === "boolean" && inline !== undefined) throw valueTooMany(name);
     else if (!kinds.has(name) && kinds.get(name.replace(/^no-/, "")) !== "boolean")
       throw unknownFlag(word, name, [...kinds.keys()]);
   }
@@ -28,6 +29,12 @@ function checkValue(flag: string, value: string | undefined, known: Map<string, 
   const isFlag = value?.startsWith("--") && (value === "--" || known.has(value.slice(2).split("=")[0]!));
   if (flag.includes("=") ? value !== "" : value && !isFlag) return;
   throw new CliError(`${flag.split("=")[0]} needs a value`, usageExitCode, "--help lists the flags");
+}
+
+/** Whatever it says, it would count as yes. */
+function valueTooMany(name: string): CliError {
+  const flag = name.length === 1 ? `-${name}` : `--${name}`;
+  return new CliError(`${flag} takes no value`, usageExitCode, "it is on when it is given");
 }
 
 function unknownFlag(word: string, name: string, known: string[]): CliError {

@@ -23,7 +23,8 @@ export type TerminalFrame = { session_id: string } & (
   | { type: "exit"; exit_code: number; signal: string | null; offset: number; error?: LostError }
 );
 
-const silenceMs = 3000;
+const silenceMs = 2500;
+const pingMs = 500;
 
 export class DaemonClient implements Disposable {
   #link!: Link;
@@ -48,7 +49,11 @@ export class DaemonClient implements Disposable {
     );
     if (!asksForJson(process.argv.slice(2))) {
       const tell = () => note(`the daemon on ${socketPath} does not answer; waiting for it (^C leaves)`);
-      client.#silence = setTimeout(tell, silenceMs);
+      client.#silence = setTimeout(() => {
+        // It may be at work for us, such as in a place that must be given the executable first.
+        client.#silence = setTimeout(tell, pingMs);
+        client.call("system.ping", {}).catch(() => {});
+      }, silenceMs);
     }
     return client;
   }

@@ -6,7 +6,7 @@ import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError, reportError, usageExitCode } from "./errors.ts";
 import { jsonArgs, printJson } from "./print.ts";
 import { withProgress } from "./progress.ts";
-import { type Entry, findEntry, isLive, listAll } from "./sessions.ts";
+import { type Entry, findEntry, isLive, type Listing, listAll } from "./sessions.ts";
 
 const args = { ...socketArgs, ...jsonArgs } as const satisfies ArgsDef;
 
@@ -18,8 +18,8 @@ export default defineCommand({
     const names = given._;
     if (names.length === 0) throw new CliError("no name given", usageExitCode, "for example: trl kill work");
     using client = await connect(socketPathFrom(given));
-    const entries = await listAll(client);
-    const ends = Promise.allSettled(names.map((name) => end(client, entries, name)));
+    const listing = await listAll(client);
+    const ends = Promise.allSettled(names.map((name) => end(client, listing, name)));
     const outcomes = await withProgress(`waiting for the end of ${names.join(", ")}`, ends);
     // As kill(1) does: one that is not there does not save the others.
     const codes = outcomes.map((it) => (it.status === "rejected" ? reportError(it.reason) : 0));
@@ -31,8 +31,8 @@ export default defineCommand({
 
 type Ended = Pick<Entry, "session_id" | "name" | "kind">;
 
-async function end(client: DaemonClient, entries: Entry[], name: string): Promise<Ended> {
-  const found = findEntry(entries, name);
+async function end(client: DaemonClient, listing: Listing, name: string): Promise<Ended> {
+  const found = findEntry(listing, name);
   if (!isLive(found)) throw new CliError(`${name} has already ended`, errorCodes.SESSION_NOT_FOUND.exit);
   const { session_id, kind } = found;
   await client.call("session.destroy", { session_id, force: true });

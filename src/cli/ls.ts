@@ -4,7 +4,7 @@ import { checkFlags, refuseWords } from "./check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "./connection.ts";
 import { since } from "./format.ts";
 import { jsonArgs, note, print, printJson } from "./print.ts";
-import { type Entry, listAll } from "./sessions.ts";
+import { type Entry, listAll, reasonOf } from "./sessions.ts";
 import { endText, stateTone } from "./states.ts";
 import { type Column, renderTable, stdoutLook } from "./table.ts";
 
@@ -17,8 +17,9 @@ export default defineCommand({
     checkFlags(rawArgs, args);
     refuseWords(given._);
     using client = await connect(socketPathFrom(given));
-    const sessions = await listAll(client);
-    if (given.json) return printJson({ sessions });
+    const { entries: sessions, unavailable } = await listAll(client);
+    if (given.json) return printJson({ sessions, ...(unavailable.length > 0 ? { unavailable } : {}) });
+    for (const place of unavailable) note(reasonOf(place));
     if (sessions.length === 0) return note("there is no session yet; make one with: trl new NAME");
     const { streams } = await client.call("exec.list", { state: "running" });
     const running = new Map(streams.map(({ session_id, command }) => [session_id, command]));

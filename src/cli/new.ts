@@ -81,7 +81,8 @@ async function create(client: DaemonClient, wanted: Wanted): Promise<TerminalSum
       ...place.params,
     });
   } catch (error) {
-    const inUse = (await listAll(client)).some((it) => it.session_id === name && isLive(it));
+    const { entries } = await listAll(client);
+    const inUse = entries.some((it) => it.session_id === name && isLive(it));
     if (!inUse) throw error;
     throw new CliError(
       `there is a session ${name} already`,

@@ -5,13 +5,14 @@ import { TrlError } from "../protocol/errors.ts";
 import type { ExitFrame } from "../protocol/exec.ts";
 import type { DaemonClient } from "./client.ts";
 import { callersEnvironment } from "./environment.ts";
-import { lostDaemon, reportError } from "./errors.ts";
+import { CliError, lostDaemon, reportError, unavailableExitCode } from "./errors.ts";
 import { forwardStdin } from "./forward-stdin.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { isReaderGone, OutputPasser } from "./output-passer.ts";
 import type { Place } from "./place.ts";
+import { note } from "./print.ts";
 import { runForJson } from "./run-for-json.ts";
-import { findEntry, isLive, listAll } from "./sessions.ts";
+import { findEntry, isLive, listAll, reasonOf } from "./sessions.ts";
 
 export interface Wanted {
   command: string;
@@ -92,6 +93,7 @@ async function follow(
 
 function exitCodeOf(exit: ExitFrame): number {
   if (exit.error) throw lostError(exit.error);
+  for (const limit of exit.receipt?.limits_hit ?? []) note(`the command met its session's limit: ${limit}`);
   if (exit.reason !== "timeout") return exit.exit_code;
   const seconds = (exit.duration_ms / 1000).toFixed(1);
   return reportError(new TrlError("COMMAND_TIMEOUT", `the command was stopped after ${seconds} s`));
@@ -103,10 +105,18 @@ async function findSession(
   word: string,
   { params }: Place,
 ): Promise<string | undefined> {
-  const entries = (await listAll(client, params.runtime)).filter(isLive);
-  if (/^s-[0-9a-f]+$/.test(word)) return findEntry(entries, word).session_id;
-  const exact = entries.filter(({ name, session_id }) => name === word || session_id === word);
-  return exact.length > 0 ? findEntry(exact, word).session_id : undefined;
+  const { entries, unavailable } = await listAll(client, params.runtime);
+  const live = entries.filter(isLive);
+  if (/^s-[0-9a-f]+$/.test(word)) return findEntry({ entries: live, unavailable }, word).session_id;
+  const exact = live.filter(({ name, session_id }) => name === word || session_id === word);
+  if (exact.length > 0) return findEntry({ entries: exact, unavailable }, word).session_id;
+  const [missing] = params.runtime === undefined ? unavailable : []; // the named one says itself what is wrong
+  if (!missing) return undefined;
+  throw new CliError(
+    `${word} may be a session that cannot be reached: ${reasonOf(missing)}`,
+    unavailableExitCode,
+    `a new one on this machine: trl run --session ${word} --runtime host -- CMD`,
+  );
 }
 
 /** A directory elsewhere is as it was said. */

@@ -4,7 +4,7 @@ import { environmentName, type FlagTable, flags } from "../daemon/flags.ts";
 import { OptionError } from "../daemon/option-error.ts";
 import { type GivenFlags, readOptions } from "../daemon/options.ts";
 import { endingSignal } from "../daemon/signals.ts";
-import { checkFlags } from "./check-flags.ts";
+import { checkFlags, refuseWords } from "./check-flags.ts";
 import { CliError } from "./errors.ts";
 
 const args: ArgsDef = Object.fromEntries(
@@ -33,6 +33,7 @@ export default defineCommand({
   args,
   async run({ args: given, rawArgs }) {
     checkFlags(rawArgs, args);
+    refuseWords(given._);
     try {
       const ending = [endingSignal()];
       if (process.env[lifelineVariable] === "stdin") ending.push(endOfStdin());

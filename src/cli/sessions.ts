@@ -2,6 +2,7 @@
 
 import { errorCodes } from "../protocol/errors.ts";
 import type { TerminalSummary } from "../protocol/pty.ts";
+import type { Unavailable } from "../protocol/runtime.ts";
 import type { SessionSummary } from "../protocol/session.ts";
 import { nearest } from "../util/nearest.ts";
 import type { DaemonClient } from "./client.ts";
@@ -11,8 +12,14 @@ export type TerminalEntry = { kind: "pty" } & TerminalSummary;
 export type SessionEntry = { kind: "exec" } & Omit<SessionSummary, "kind">;
 export type Entry = SessionEntry | TerminalEntry;
 
+export interface Listing {
+  entries: Entry[];
+  /** Places that could not be asked: what lives there is not among the entries. */
+  unavailable: Unavailable[];
+}
+
 /** Oldest first, of all runtimes or of one; terminals that have ended lately are among them. */
-export async function listAll(client: DaemonClient, runtime?: string): Promise<Entry[]> {
+export async function listAll(client: DaemonClient, runtime?: string): Promise<Listing> {
   const where = runtime === undefined ? {} : { runtime };
   const [all, terminals] = await Promise.all([
     client.call("session.list", where),
@@ -22,7 +29,8 @@ export async function listAll(client: DaemonClient, runtime?: string): Promise<E
     ...all.sessions.filter(({ kind }) => kind === "exec").map((it) => ({ ...it, kind: "exec" as const })),
     ...terminals.sessions.map((it) => ({ kind: "pty" as const, ...it })),
   ];
-  return entries.sort((a, b) => Date.parse(a.created_at) - Date.parse(b.created_at));
+  entries.sort((a, b) => Date.parse(a.created_at) - Date.parse(b.created_at));
+  return { entries, unavailable: all.unavailable ?? [] };
 }
 
 export const isLive = ({ state }: Entry): boolean => state !== "exited";
@@ -80,9 +88,9 @@ function ambiguous(word: string, candidates: Handle[]): CliError {
 }
 
 /** The one function for all verbs that take sessions. */
-export function findEntry(entries: Entry[], word: string): Entry {
-  const found = pick(entries, word, handleOf);
-  if (!found) throw notFound(entries, word);
+export function findEntry(listing: Listing, word: string): Entry {
+  const found = pick(listing.entries, word, handleOf);
+  if (!found) throw notFound(listing, word);
   return found;
 }
 
@@ -94,9 +102,14 @@ export async function findTerminal(client: DaemonClient, word: string): Promise<
   throw new CliError(`${word} is a session for commands, not a terminal`, usageExitCode, hint);
 }
 
-export function notFound(entries: Entry[], word: string): CliError {
+/** What people are told of a place that could not be asked. */
+export const reasonOf = ({ runtime, reason }: Unavailable): string =>
+  `the runtime ${runtime} cannot be reached: ${reason}`;
+
+export function notFound({ entries, unavailable }: Listing, word: string): CliError {
   const known = entries.filter(isLive).flatMap(({ name, session_id }) => [name ?? session_id, session_id]);
   const meant = nearest(word, known);
   const hint = meant ? `is it meant to be ${meant}?` : "trl ls lists what there is";
-  return new CliError(`there is no session ${word}`, errorCodes.SESSION_NOT_FOUND.exit, hint);
+  const hints = [...unavailable.map(reasonOf), hint].join("\n     ");
+  return new CliError(`there is no session ${word}`, errorCodes.SESSION_NOT_FOUND.exit, hints);
 }

@@ -22,9 +22,9 @@ type Named = { entry: Entry } | { command: StreamSummary };
 
 /** Of a session for commands it is the one that runs, else the last one. */
 export async function findTarget(client: DaemonClient, word: string): Promise<Target> {
-  const [entries, { streams }] = await Promise.all([listAll(client), client.call("exec.list", {})]);
+  const [listing, { streams }] = await Promise.all([listAll(client), client.call("exec.list", {})]);
   const things: Named[] = [
-    ...entries.map((entry) => ({ entry })),
+    ...listing.entries.map((entry) => ({ entry })),
     ...streams.map((command) => ({ command })),
   ];
   const found = pick(things, word, handleOfNamed);
@@ -35,7 +35,7 @@ export async function findTarget(client: DaemonClient, word: string): Promise<Ta
     found ? it.session_id === found.entry.session_id : [it.session_id, it.session_name].includes(word);
   const command = streams.findLast(isIn);
   if (command) return { kind: "command", command };
-  if (!found) throw notFound(entries, word);
+  if (!found) throw notFound(listing, word);
   throw new CliError(
     `nothing has run in ${word} yet, or it is forgotten`,
     errorExitCode("STREAM_NOT_FOUND"),

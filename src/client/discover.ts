@@ -4,6 +4,7 @@ import { createConnection } from "node:net";
 import { join } from "node:path";
 import { type Announcement, announcementFrom } from "../protocol/announcement.ts";
 import { isOwnDir } from "../util/runtime-dir.ts";
+import { startTimeOf } from "../util/start-time.ts";
 import { type Camelized, camelized } from "./naming.ts";
 
 /** One that answers. `connect({ socket: socketPath })` leads to it. */
@@ -20,7 +21,8 @@ export async function discoverIn(directories: string[]): Promise<Discovered[]> {
     paths.map(async (path) => {
       const note = readNote(path);
       if (!note) return [];
-      if (await isListening(note.socket_path)) return [camelized(note)];
+      // Somebody else may listen there by now, who has left no note.
+      if (await isListening(note.socket_path)) return isAlive(note) ? [camelized(note)] : [];
       if (readNote(path)?.pid === note.pid) rmSync(path, { force: true }); // not its successor's
       return [];
     }),
@@ -50,6 +52,10 @@ function readNote(path: string): Announcement | undefined {
     return undefined;
   }
 }
+
+/** Its pid may be another's by now. */
+const isAlive = ({ pid, start_time }: Announcement): boolean =>
+  start_time === null || startTimeOf(pid) === start_time;
 
 /** Only a refusal shows that nobody is there. */
 function isListening(socketPath: string): Promise<boolean> {

@@ -5,6 +5,7 @@ import { toBase64 } from "../util/base64.ts";
 import type { StreamName } from "./chunk-queue.ts";
 import type { KnownExit } from "./command-exit.ts";
 import { CommandStream } from "./command-stream.ts";
+import { isTrlError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { wireSpelt } from "./naming.ts";
 
@@ -32,7 +33,7 @@ export async function recoverRun(host: Host, lost: LostRun): Promise<RunResult> 
     kept[type].push(data);
   }
   const exit = await stream.exited;
-  const { working_dir } = await host.call("session.info", { session_id: lost.sessionId });
+  const working_dir = await directoryAfter(host, lost);
   const result: RunResult = {
     stdout: rendered(kept.stdout, lost.inBytes),
     stderr: rendered(kept.stderr, lost.inBytes),
@@ -46,6 +47,21 @@ export async function recoverRun(host: Host, lost: LostRun): Promise<RunResult> 
     throw new TrlError("COMMAND_FAILED", `the command ended with exit code ${result.exit_code}`, result);
   }
   return result;
+}
+
+/** The session may have been destroyed meanwhile; what is kept of the command knows it, too, but sends all its output. */
+async function directoryAfter(host: Host, { sessionId, commandId }: LostRun): Promise<string> {
+  try {
+    return (await host.call("session.info", { session_id: sessionId })).working_dir;
+  } catch (error) {
+    if (!isTrlError(error, "SESSION_NOT_FOUND")) throw error;
+  }
+  try {
+    return (await host.call("exec.wait", { stream_id: commandId })).working_dir;
+  } catch (error) {
+    if (isTrlError(error, "COMMAND_TIMEOUT")) return (error.data as RunResult).working_dir;
+    throw error;
+  }
 }
 
 function rendered(pieces: Uint8Array[], inBytes: boolean): string {

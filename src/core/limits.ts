@@ -21,6 +21,9 @@ export const drainMaxMs = 80;
 /** A shell started ahead costs some 3 MB; a session that rests this long gives it back. */
 export const warmShellIdleMs = 60_000;
 
+/** Some 100 MB and a thousand descriptors, however many sessions there are. */
+export const warmShellsMax = 100;
+
 /** What a session may carry from command to command. Beyond it the state stays as it was. */
 export const shellStateMaxBytes = 16 * 1024 * 1024;
 

@@ -15,7 +15,9 @@ export function createLog(options: { format: "pretty" | "json"; isVerbose: boole
     (level: keyof Log) =>
     (message: string, fields: LogFields = {}) =>
       isJson ? consola[level](message, fields) : consola[level](message + asWords(fields));
-  return { debug: say("debug"), info: say("info"), warn: say("warn"), error: say("error") };
+  // Said for every command: what nobody will read is not put together.
+  const debug = options.isVerbose ? say("debug") : () => {};
+  return { debug, info: say("info"), warn: say("warn"), error: say("error") };
 }
 
 const jsonReporter: ConsolaReporter = {

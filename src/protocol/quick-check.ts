@@ -14,7 +14,14 @@ interface Described {
   type: string;
   wrapped?: Described;
   options?: readonly unknown[];
-  pipe?: readonly { kind: string }[];
+  /** The schema that the conditions are added to, and the conditions. */
+  pipe?: readonly [Described, ...Condition[]];
+}
+
+interface Condition {
+  kind: string;
+  type: string;
+  requirement?: unknown;
 }
 
 const checks = new WeakMap<object, QuickCheck>();
@@ -50,9 +57,35 @@ function checkOf(entries: Record<string, v.GenericSchema>): QuickCheck {
   return { tests, required };
 }
 
-function testOf({ type, options, pipe }: Described): Test | undefined {
-  // What has a condition beyond its type is not plain; a description is none.
-  if (pipe?.slice(1).some(({ kind }) => kind !== "metadata")) return undefined;
+/** Undefined where the value is not plain, or has a condition that is not known here. */
+function testOf(described: Described): Test | undefined {
+  const { type, options } = described;
+  const tests = [typeTest(type, options), ...conditionsOf(described).map(conditionTest)];
+  const known = tests.filter((test) => test !== undefined);
+  if (known.length < tests.length) return undefined;
+  return known.length === 1 ? known[0] : (value) => known.every((test) => test(value));
+}
+
+/** A description is none. */
+function conditionsOf({ pipe }: Described): Condition[] {
+  if (!pipe) return [];
+  const [base, ...added] = pipe;
+  return [...conditionsOf(base), ...added.filter(({ kind }) => kind !== "metadata")];
+}
+
+function typeTest(type: string, options: readonly unknown[] | undefined): Test | undefined {
   if (type === "string" || type === "boolean") return (value) => typeof value === type;
+  if (type === "number") return (value) => typeof value === "number" && !Number.isNaN(value);
   return type === "picklist" && options ? (value) => options.includes(value) : undefined;
+}
+
+/** What the validator itself would ask. */
+function conditionTest({ kind, type, requirement }: Condition): Test | undefined {
+  if (kind !== "validation") return undefined;
+  if (typeof requirement === "function") return (value) => requirement(value) === true;
+  if (requirement instanceof RegExp) return (value) => requirement.test(value as string);
+  if (type === "non_empty") return (value) => (value as string).length > 0;
+  if (typeof requirement !== "number") return undefined;
+  if (type === "min_value") return (value) => (value as number) >= requirement;
+  return type === "max_value" ? (value) => (value as number) <= requirement : undefined;
 }

@@ -15,8 +15,8 @@ export class FarConnection {
   #hadLink = false;
   readonly #stability = new Stability();
   #isOver = false;
-  /** The daemon there remembers who types: such a link is for nobody else. */
-  #hasTyped = false;
+  /** The daemon there remembers who types and how large its window is: such a link is for nobody else. */
+  #isRemembered = false;
   #farewells: Promise<unknown>[] = [];
   /** How large this client's windows are, by terminal: a new link must say so again. */
   readonly #sizes = new Map<string, unknown>();
@@ -62,6 +62,7 @@ export class FarConnection {
   follow(follower: Followed): void {
     const { id } = follower;
     this.#followed.set(id, follower);
+    follower.link = this.#link;
     this.#link?.listen(id, (frame) => this.#followed.get(id)?.take(frame));
   }
 
@@ -86,7 +87,7 @@ export class FarConnection {
     for (const follower of [...this.#followed.values()]) follower.end();
     const link = this.#link;
     this.#link = undefined;
-    if (link) void Promise.all(this.#farewells).then(() => this.#letGo(link, !this.#hasTyped));
+    if (link) void Promise.all(this.#farewells).then(() => this.#letGo(link, !this.#isRemembered));
   }
 
   #letGo(link: FarLink, isClean: boolean): void {
@@ -96,7 +97,7 @@ export class FarConnection {
 
   #note(method: MethodName, params: unknown): void {
     const { session_id: id } = params as { session_id?: string };
-    if (method === "pty.write") this.#hasTyped = true;
+    if (method === "pty.write" || method === "pty.resize") this.#isRemembered = true;
     if (method === "pty.resize" && id !== undefined) this.#sizes.set(id, params);
     if (id !== undefined && (method === "pty.close" || method === "session.destroy")) this.#sizes.delete(id);
   }
@@ -157,7 +158,10 @@ export class FarConnection {
     const isWanted = () => this.#followed.get(follower.id) === follower && !this.#isOver;
     try {
       const link = this.#link ?? (await this.#reach(this.runtime.patienceMs));
-      if (isWanted()) await follower.resume(link);
+      // Several losses may have called us, and find the same link: what is asked for twice comes twice.
+      if (!isWanted() || follower.link === link) return;
+      follower.link = link;
+      await follower.resume(link);
     } catch (error) {
       // A link that is lost meanwhile starts this anew.
       if (error instanceof LinkLost || !isWanted()) return;

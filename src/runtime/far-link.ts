@@ -9,6 +9,8 @@ import { askAfterMs, handshakeMs, silenceMaxMs } from "./limits.ts";
 /** The link was lost with the request on its way: it may have been carried out. */
 export class LinkLost extends Error {}
 
+const strangerWords = "what is there does not speak the protocol of trl";
+
 interface Waiting {
   resolve(data: unknown): void;
   reject(error: Error): void;
@@ -55,6 +57,8 @@ export class FarLink {
   /** Rejects with the daemon's error, or with LinkLost. `received` is told before any frame behind the reply. */
   request(method: string, params: unknown, received?: (data: unknown) => void): Promise<unknown> {
     if (this.#end) return Promise.reject(this.#end);
+    // Nobody waited, so that nothing was to be heard: silence counts from here on.
+    if (this.isQuiet) this.#lastHeard = performance.now();
     const id = String(this.#nextId++);
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, {
@@ -99,8 +103,9 @@ export class FarLink {
       void this.#carrier?.close();
     }, handshakeMs);
     try {
-      const { version } = (await this.request("system.ping", {})) as Result<"system.ping">;
-      this.version = String(version);
+      const pong = (await this.request("system.ping", {})) as Partial<Result<"system.ping">> | null;
+      if (typeof pong?.version !== "string") throw new Error(strangerWords);
+      this.version = pong.version;
     } catch (error) {
       await this.close();
       throw error instanceof LinkLost && error.cause instanceof Error ? error.cause : error;
@@ -115,10 +120,11 @@ export class FarLink {
     try {
       const frame = frameOf(text);
       if (frame) this.#listeners.get(frame.id)?.(frame);
-      else this.#takeReply(JSON.parse(text) as Reply);
+      else this.#takeReply(replyFrom(text));
     } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      this.#lose(new Error("what is there does not speak the protocol of trl"));
+      // Fields that are missing or of another type show where they are used.
+      if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
+      this.#lose(new Error(strangerWords, { cause: error }));
       void this.#carrier?.close();
     }
   }
@@ -126,9 +132,9 @@ export class FarLink {
   #takeReply(reply: Reply): void {
     const id = String(reply.id);
     const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
     if (reply.ok) waiting?.resolve(reply.data);
     else waiting?.reject(new TrlError(reply.error.code, reply.error.message, reply.error.data));
+    this.#waiting.delete(id); // not before: where its data cannot be used, who waits is told of the lost link
   }
 
   /** A machine that sleeps or a network that is gone closes nothing: it just says nothing any more. */
@@ -156,4 +162,11 @@ export class FarLink {
     this.#listeners.clear();
     for (const { reject } of waiting) reject(error);
   }
+}
+
+/** Throws a TypeError where it is none: a program that merely says our requests back to us answers nothing. */
+function replyFrom(text: string): Reply {
+  const reply = JSON.parse(text) as Reply;
+  if (typeof (reply.ok ? reply.data : reply.error.code) === "undefined") throw new TypeError("no reply");
+  return reply;
 }

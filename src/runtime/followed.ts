@@ -27,6 +27,8 @@ export abstract class Followed implements OutletUser {
   #isOver = false;
   /** All has come. */
   isComplete = false;
+  /** Over which it comes, or was asked for last. */
+  link: FarLink | undefined;
 
   constructor(
     readonly id: string,

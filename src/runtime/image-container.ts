@@ -5,6 +5,7 @@ import { hostname } from "node:os";
 import { NoDaemonError } from "../client/carriers/carrier.ts";
 import { startTimeOf } from "../util/start-time.ts";
 import { type Answer, runProgram } from "./run-program.ts";
+import { VacantError } from "./vacant.ts";
 
 export interface ImageContainerSetup {
   /** `docker`, `podman`, `docker --context far`. */
@@ -45,11 +46,9 @@ export class ImageContainer {
     return made;
   }
 
-  /** Rejects with a NoDaemonError where there is none. */
+  /** Rejects with a VacantError where there is none. */
   find(): Promise<string> {
-    return (
-      this.#made ?? Promise.reject(new NoDaemonError(`no container was made of ${this.#setup.image} yet`))
-    );
+    return this.#made ?? Promise.reject(new VacantError(`no container was made of ${this.#setup.image} yet`));
   }
 
   /** It is gone; the next one who needs it gets a new one. */

@@ -35,8 +35,9 @@ export const lookMs = 2000;
 /** One that could not be reached is not asked again for so long by those who merely look. */
 export const lookAgainMs = 5000;
 
-/** Ids of commands that are remembered; others are looked for. */
+/** Ids of commands, and of sessions that have ended, that are remembered; others are looked for. */
 export const streamRoutesMax = 10_000;
+export const endedRoutesMax = 10_000;
 
 /** Silence after which a link is asked whether it is alive, and after which it is taken for dead. */
 export const askAfterMs = 15_000;

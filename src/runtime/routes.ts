@@ -1,6 +1,6 @@
-// Which id lives in which runtime, as far as it has been heard of. Of commands only the latest are remembered: there
-// is no end to them, and who asks for an older one waits for a search.
-import { streamRoutesMax } from "./limits.ts";
+// Which id lives in which runtime, as far as it has been heard of. Of commands, and of sessions that have ended, only
+// the latest are remembered: there is no end to them, and who asks for an older one waits for a search.
+import { endedRoutesMax, streamRoutesMax } from "./limits.ts";
 import type { Runtime } from "./runtime.ts";
 
 interface Place {
@@ -10,6 +10,8 @@ interface Place {
 
 export class Routes {
   readonly #sessions = new Map<string, Place>();
+  /** Of the sessions; those that ended last are last. */
+  readonly #ended = new Set<string>();
   readonly #streams = new Map<string, Runtime>();
 
   ofSession(id: string): Runtime | undefined {
@@ -26,16 +28,24 @@ export class Routes {
 
   addSession(id: string, runtime: Runtime, isLive = true): void {
     this.#sessions.set(id, { runtime, isLive });
+    if (isLive) this.#ended.delete(id);
+    else this.ended(id);
   }
 
   /** Of a terminal something is kept for a while after its end. */
   ended(id: string): void {
     const place = this.#sessions.get(id);
-    if (place) place.isLive = false;
+    if (!place) return;
+    place.isLive = false;
+    this.#ended.add(id);
+    if (this.#ended.size <= endedRoutesMax) return;
+    const [oldest] = this.#ended;
+    this.removeSession(oldest!);
   }
 
   removeSession(id: string): void {
     this.#sessions.delete(id);
+    this.#ended.delete(id);
   }
 
   addStream(id: string, runtime: Runtime): void {
@@ -57,7 +67,7 @@ export class Routes {
   }
 
   forget(runtime: Runtime): void {
-    for (const [id, place] of this.#sessions) if (place.runtime === runtime) this.#sessions.delete(id);
+    for (const [id, place] of this.#sessions) if (place.runtime === runtime) this.removeSession(id);
     for (const [id, place] of this.#streams) if (place === runtime) this.#streams.delete(id);
   }
 }

@@ -5,8 +5,9 @@ import { TrlError } from "../protocol/errors.ts";
 import { type MethodName, methods, type Params, type Result } from "../protocol/methods.ts";
 import type { RuntimeSpec, runtimeStates, Unavailable } from "../protocol/runtime.ts";
 import { FarLink, LinkLost } from "./far-link.ts";
-import { defaultPatienceS, idleLinkMs, idleLinksMax, lookAgainMs } from "./limits.ts";
+import { defaultPatienceS, idleLinkMs, idleLinksMax, lookAgainMs, lookMs } from "./limits.ts";
 import type { Opener } from "./openers.ts";
+import { VacantError } from "./vacant.ts";
 
 export interface Trouble {
   since: Date;
@@ -25,13 +26,17 @@ export class Runtime {
   #shared: Promise<FarLink> | undefined;
   #isPrivate: boolean | undefined;
   #trouble: Trouble | undefined;
+  /** Who looked waits for an answer, and will not be the only one. */
+  #silence: Trouble | undefined;
   #changedAt = new Date();
   #lastTry = 0;
   /** Who looked found that no daemon has been started there yet, which is no trouble. */
   #isVacant = false;
   /** What everybody is told since it was removed. */
   #removal: TrlError | undefined;
-  /** The daemon there is gone: what is known of it is not true any more. */
+  /** The daemon there is gone, and nothing lives there any more. */
+  onGone: () => void = () => {};
+  /** Its process was the link's: what is known of it is not true any more. */
   onForgotten: () => void = () => {};
 
   constructor(
@@ -44,12 +49,12 @@ export class Runtime {
   }
 
   get state(): (typeof runtimeStates)[number] {
-    if (this.#links.size > 0) return "connected";
-    return this.#trouble ? "unavailable" : "idle";
+    if (this.trouble) return "unavailable";
+    return this.#links.size > 0 ? "connected" : "idle";
   }
 
   get since(): Date {
-    return this.#trouble?.since ?? this.#changedAt;
+    return this.trouble?.since ?? this.#changedAt;
   }
 
   /** To try again is of no use. */
@@ -58,7 +63,7 @@ export class Runtime {
   }
 
   get trouble(): Trouble | undefined {
-    return this.#links.size > 0 ? undefined : this.#trouble;
+    return this.#links.size === 0 && this.#trouble ? this.#trouble : this.#silence;
   }
 
   /** Whether its one link is shared by all clients. */
@@ -72,7 +77,7 @@ export class Runtime {
 
   /** Whether who merely looks may ask it: it answers, or has not been asked in vain just now. */
   get isWorthALook(): boolean {
-    if (this.#removal) return false;
+    if (this.#removal || this.#silence) return false;
     if (this.#links.size > 0) return true;
     const isFresh = (this.#trouble || this.#isVacant) && performance.now() - this.#lastTry < lookAgainMs;
     return !isFresh && this.opener.find !== undefined;
@@ -130,6 +135,25 @@ export class Runtime {
     }
   }
 
+  /** The same for those who do not wait for long: undefined where it takes longer or fails. */
+  async askBriefly<M extends MethodName>(
+    method: M,
+    params: Params<M>,
+    isLook = false,
+  ): Promise<Result<M> | undefined> {
+    const { promise: late, resolve } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => {
+      this.#silence ??= silence();
+      resolve(undefined);
+    }, lookMs);
+    const answer = this.ask(method, params, isLook).catch(() => undefined);
+    void answer.finally(() => {
+      clearTimeout(timer);
+      this.#silence = undefined; // it has answered, or what is wrong with it is known by now
+    });
+    return await Promise.race([answer, late]);
+  }
+
   unavailable(mayHaveRun: boolean): TrlError {
     const { since, reason } = this.unavailability();
     const data = { runtime: this.name, since, reason, may_have_run: mayHaveRun };
@@ -141,7 +165,7 @@ export class Runtime {
   }
 
   unavailability(): Unavailable {
-    const { since, reason } = this.#trouble ?? { since: new Date(), reason: "it does not answer" };
+    const { since, reason } = this.#trouble ?? this.#silence ?? silence();
     return { runtime: this.name, since: since.toISOString(), reason };
   }
 
@@ -182,9 +206,9 @@ export class Runtime {
     try {
       link = await FarLink.open(open);
     } catch (error) {
-      this.#isVacant = isLook && open !== this.opener.open && error instanceof NoDaemonError;
-      if (!this.#isVacant)
-        this.#failed(error as Error, error instanceof NoDaemonError || error instanceof TrlError);
+      this.#isVacant = error instanceof VacantError;
+      if (this.#isVacant) this.#trouble = undefined;
+      else this.#failed(error as Error, error instanceof NoDaemonError || error instanceof TrlError);
       throw error;
     }
     if (this.#removal) {
@@ -208,11 +232,16 @@ export class Runtime {
   #lost(link: FarLink, error: Error): void {
     this.#links.delete(link);
     this.#idle = this.#idle.filter((it) => it.link !== link || clearTimeout(it.timer));
-    if (this.#links.size === 0) this.#failed(error, error instanceof NoDaemonError || this.isPrivate);
+    if (this.#links.size > 0) return;
+    this.#trouble = undefined; // what was wrong with another link: until now it could be reached
+    this.#failed(error, error instanceof NoDaemonError || this.isPrivate);
   }
 
-  #failed({ message }: Error, isHopeless: boolean): void {
-    const since = this.#trouble?.since ?? new Date();
-    this.#trouble = { since, reason: message, isHopeless };
+  #failed(error: Error, isHopeless: boolean): void {
+    if (error instanceof NoDaemonError) this.onGone();
+    const since = this.#trouble?.since ?? this.#silence?.since ?? new Date();
+    this.#trouble = { since, reason: error.message, isHopeless };
   }
 }
+
+const silence = (): Trouble => ({ since: new Date(), reason: "it does not answer", isHopeless: false });

@@ -3,7 +3,6 @@ import { TrlError } from "../protocol/errors.ts";
 import type { Result } from "../protocol/methods.ts";
 import { hostRuntime, type RuntimeInfo, type RuntimeSpec, type Unavailable } from "../protocol/runtime.ts";
 import { nearest } from "../util/nearest.ts";
-import { lookMs } from "./limits.ts";
 import { type OpenerContext, openerOf } from "./openers.ts";
 import { Routes } from "./routes.ts";
 import { Runtime } from "./runtime.ts";
@@ -37,6 +36,7 @@ export class Runtimes {
     if (name === hostRuntime || this.#byName.has(name))
       throw new TrlError("INVALID_PARAMS", `name: there is a runtime "${name}" already`);
     const runtime = new Runtime(name, spec, openerOf(spec, this.context));
+    runtime.onGone = () => this.routes.keepOnly(runtime, new Set());
     runtime.onForgotten = () => this.routes.forget(runtime);
     this.#byName.set(name, runtime);
     return runtime;
@@ -95,7 +95,7 @@ export class Runtimes {
         if (runtime.trouble) look.unavailable.push(runtime.unavailability());
         return;
       }
-      const data = (await within(lookMs, runtime.ask(method, ownOnly, true))) as Result<M> | undefined;
+      const data = (await runtime.askBriefly(method, ownOnly, true)) as Result<M> | undefined;
       if (data === undefined) {
         if (!runtime.isVacant) look.unavailable.push(runtime.unavailability());
       } else {
@@ -106,12 +106,6 @@ export class Runtimes {
     await Promise.all(asked);
     look.answers.sort((a, b) => this.all.indexOf(a.runtime) - this.all.indexOf(b.runtime));
     return look;
-  }
-
-  /** How many commands run there; undefined where it does not answer in time. */
-  async runningCommands(runtime: Runtime): Promise<number | undefined> {
-    const stats = await within(lookMs, runtime.ask("system.stats", {}));
-    return stats?.running_commands;
   }
 
   #learn(method: Listing, runtime: Runtime, data: unknown): void {
@@ -134,17 +128,9 @@ export class Runtimes {
   /** As it says itself; as it is remembered where it cannot be asked. */
   async #liveIn(runtime: Runtime): Promise<string[]> {
     if (runtime.state === "connected") {
-      const data = await within(lookMs, runtime.ask("session.list", ownOnly, true));
+      const data = await runtime.askBriefly("session.list", ownOnly, true);
       if (data) this.#learn("session.list", runtime, data);
     }
     return this.routes.liveIn(runtime);
   }
-}
-
-/** Undefined where it takes longer or fails. */
-async function within<T>(ms: number, answer: Promise<T>): Promise<T | undefined> {
-  const late = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => late.resolve(undefined), ms);
-  const heard = answer.catch(() => undefined);
-  return await Promise.race([heard, late.promise]).finally(() => clearTimeout(timer));
 }

@@ -10,7 +10,7 @@ import {
 import { type Encoding, type ExitFrame, isTimeout } from "../protocol/exec.ts";
 import { encodeFrame } from "../protocol/frame.ts";
 import { AttachmentWindow } from "./attachment-window.ts";
-import { hold, release } from "./held-places.ts";
+import { hold, leave, takeOver } from "./held-places.ts";
 import type { LaneSubscriber, OutputLane } from "./lane.ts";
 import { frameBytesMax } from "./limits.ts";
 import { gapFrame, outputFrame } from "./stream-frames.ts";
@@ -53,7 +53,7 @@ export class Attachment implements LaneSubscriber {
     this.#reader = output.openReader(spec.from, () => this.#advance());
     if (spec.resumeKey !== undefined) {
       this.#place = output.openReader({ ...spec.from }, () => {});
-      release(spec.command, spec.resumeKey);
+      takeOver(spec.command, spec.resumeKey, this);
     }
     spec.lane.attach(this);
   }
@@ -177,8 +177,10 @@ export class Attachment implements LaneSubscriber {
     clearTimeout(this.#stallTimer);
     this.#reader.close();
     this.#place?.close();
-    this.#spec.lane.detach(this);
-    this.#spec.onEnd();
+    const { command, resumeKey, lane, onEnd } = this.#spec;
+    if (resumeKey !== undefined) leave(command, resumeKey, this);
+    lane.detach(this);
+    onEnd();
   }
 }
 

@@ -22,8 +22,29 @@ export function hold(command: Command, key: string, reader: OutputReader, stallT
   own.set(key, { reader, timer });
 }
 
+interface Follower {
+  end(): void;
+}
+
+const followers = new WeakMap<Command, Map<string, Follower>>();
+
+/** Who comes with the key is the same client: what it had on a connection that it has given up is over. */
+export function takeOver(command: Command, key: string, follower: Follower): void {
+  release(command, key);
+  const own = followers.get(command) ?? new Map<string, Follower>();
+  followers.set(command, own);
+  const before = own.get(key);
+  own.set(key, follower);
+  before?.end();
+}
+
+export function leave(command: Command, key: string, follower: Follower): void {
+  const own = followers.get(command);
+  if (own?.get(key) === follower) own.delete(key);
+}
+
 /** Somebody has come with the key, and has a place of their own. */
-export function release(command: Command, key: string): void {
+function release(command: Command, key: string): void {
   const held = places.get(command)?.get(key);
   if (!held) return;
   places.get(command)?.delete(key);

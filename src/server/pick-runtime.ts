@@ -2,10 +2,11 @@
 import type { SessionRegistry } from "../core/session/registry.ts";
 import { TrlError } from "../protocol/errors.ts";
 import { hostRuntime } from "../protocol/runtime.ts";
+import { lookMs } from "../runtime/limits.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Runtimes } from "../runtime/runtimes.ts";
 
-export interface Choice {
+export interface Places {
   runtimes: Runtimes;
   registry: SessionRegistry;
   labels: readonly string[];
@@ -13,7 +14,7 @@ export interface Choice {
 
 /** `only`, where the client has named one: it must have the labels, too. */
 export async function pickRuntime(
-  { runtimes, registry, labels }: Choice,
+  { runtimes, registry, labels }: Places,
   needs: readonly string[],
   only: string | undefined,
 ): Promise<Runtime | typeof hostRuntime> {
@@ -28,17 +29,27 @@ export async function pickRuntime(
       "RUNTIME_NOT_FOUND",
       `needs: no runtime${only ? ` "${only}"` : ""} has ${needs.join(", ")}`,
     );
-  const counted = await Promise.all(
-    candidates.map(async (it) => ({ it, running: await runtimes.runningCommands(it) })),
-  );
-  const running = registry.list().filter((session) => session.isRunning).length;
-  const choices: { it: Runtime | typeof hostRuntime; running: number }[] = [
-    ...(isHostFit ? [{ it: hostRuntime, running } as const] : []),
-    ...counted.flatMap((choice) =>
-      choice.running === undefined ? [] : [{ it: choice.it, running: choice.running }],
-    ),
-  ];
-  const best = choices.toSorted((a, b) => a.running - b.running)[0];
+  const choices = candidates.map((it): Choice => ({ it, running: undefined }));
+  const counts = choices.map(async (choice) => {
+    choice.running = (await (choice.it as Runtime).ask("system.stats", {})).running_commands;
+    return choice;
+  });
+  await Promise.race([Promise.allSettled(counts), Bun.sleep(lookMs)]);
+  if (isHostFit) choices.unshift({ it: hostRuntime, running: runningIn(registry) });
+  const atHand = choices.filter(({ running }) => running !== undefined);
+  // Where nobody is, one that must be started first, or is given the executable, is waited for.
+  const best =
+    atHand.toSorted((a, b) => a.running! - b.running!)[0] ??
+    (await Promise.any(counts).catch(() => undefined));
   if (best) return best.it;
   throw candidates[0]!.unavailable(false);
 }
+
+interface Choice {
+  it: Runtime | typeof hostRuntime;
+  /** Commands; undefined until it has answered. */
+  running: number | undefined;
+}
+
+const runningIn = (registry: SessionRegistry): number =>
+  registry.list().filter((session) => session.isRunning).length;

@@ -43,9 +43,14 @@ export class Router {
     const runtime = this.#find(params);
     if (runtime === undefined) return this.#here(method, params, client);
     if (!(runtime instanceof Promise)) return this.#there(runtime, method, params, client);
-    return runtime.then((found) =>
-      found ? this.#there(found, method, params, client) : this.#here(method, params, client),
-    );
+    return runtime.then(async (found) => {
+      if (found) return await this.#there(found, method, params, client);
+      try {
+        return await this.#here(method, params, client);
+      } catch (error) {
+        throw this.#withUnasked(error);
+      }
+    });
   }
 
   /** Where a terminal lives; undefined where it is here, or nowhere. */
@@ -90,6 +95,15 @@ export class Router {
       return id;
     };
     return { runtime, far, afterReply, newCommandId };
+  }
+
+  /** What was found nowhere may live where nobody could be asked. */
+  #withUnasked(error: unknown): unknown {
+    const unavailable = this.context.runtimes.all.flatMap((it) => (it.trouble ? [it.unavailability()] : []));
+    if (!(error instanceof TrlError && error.code.endsWith("_NOT_FOUND")) || unavailable.length === 0)
+      return error;
+    const names = unavailable.map(({ runtime }) => runtime).join(", ");
+    return new TrlError(error.code, `${error.message}; ${names} could not be asked`, { unavailable });
   }
 
   /** Ours where it is here. What is known nowhere is looked for. */

@@ -46,8 +46,15 @@ test("what is left over on the command line is told, not ignored", () => {
     ["ping", "x"],
     ["doctor", "x"],
     ["token", "x"],
+    ["serve", "x"],
+    ["serve", "--verbose", "x"],
     ["run", "x", "--", "echo"],
   ])
     expect(trl(words)).toMatchObject({ code: 64, out: "", err: 'trl: "x" is one word too many\n' });
+  for (const value of ["no", "false", ""])
+    expect(trl(["stats", `--json=${value}`])).toMatchObject({
+      code: 64,
+      err: expect.stringContaining("--json takes no value"),
+    });
   expect(trl([""])).toMatchObject({ code: 64, err: expect.stringContaining('no command ""') }); // no daemon is started
 });

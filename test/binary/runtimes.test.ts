@@ -94,6 +94,26 @@ describe("trl run --runtime", () => {
     expect(trl(["kill", "work"]).code).toBe(0);
   });
 
+  test("a name that is found nowhere is not taken for a new one here while a place cannot be asked", () => {
+    trl(["runtimes", "add", "dead", "socket:/nonexistent"]);
+    const refused = trl(["run", "--session", "away", "--", "echo here"]);
+    expect(refused).toMatchObject({ code: 69, out: "" });
+    expect(refused.err).toContain(
+      "the runtime dead cannot be reached: no daemon is listening on /nonexistent",
+    );
+    expect(refused.err).toContain("--runtime host");
+    expect(trl(["ls"]).err).toContain("the runtime dead cannot be reached");
+    expect(JSON.parse(trl(["ls", "--json"]).out).unavailable).toMatchObject([{ runtime: "dead" }]);
+    expect(trl(["kill", "away"])).toMatchObject({
+      code: 66,
+      err: expect.stringContaining("the runtime dead cannot be reached"),
+    });
+    expect(trl(["run", "--session", "away", "--runtime", "host", "--", "echo here"]).out).toBe("here\n");
+    expect(trl(["run", "--session", "away", "--", "echo again"]).out).toBe("again\n"); // it is found now
+    expect(trl(["kill", "away"]).code).toBe(0);
+    trl(["runtimes", "remove", "dead"]);
+  });
+
   test("says what is wrong with the place", () => {
     expect(trl(["run", "--runtime", "moon", "--", "true"])).toMatchObject({
       code: 66,

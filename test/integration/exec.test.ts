@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { newSession } from "../support/session.ts";
-import { testOnce } from "../support/transport.ts";
+import { testOnce, times } from "../support/transport.ts";
 import { until } from "../support/wait.ts";
 import type { Wire } from "../support/wire.ts";
 
@@ -59,9 +59,9 @@ describe("the result", () => {
     expect(await session.out("true", { check: true })).toBe("");
   });
 
-  test("comes for each of two hundred commands in a row", async () => {
+  test("comes for each of many commands in a row", async () => {
     const { out } = await newSession(wire);
-    for (let i = 0; i < 200; i++) expect(await out(`n=$((n + 1)); echo $n`)).toBe(String(i + 1));
+    for (let i = 0; i < times(200, 20); i++) expect(await out(`n=$((n + 1)); echo $n`)).toBe(String(i + 1));
   });
 });
 

@@ -1,6 +1,7 @@
 // Limits on a real kernel: what exceeds them is stopped and named, and everybody else goes on.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
+import { commandLine } from "../support/command-line.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { cgroupsOf, whereAble } from "../support/isolation.ts";
 import { newSession } from "../support/session.ts";
@@ -65,6 +66,14 @@ describe("memory", () => {
       const { stream_id } = await wire.call("exec.stream", { session_id: id, command: hog });
       const { exit } = await follow(wire, stream_id);
       expect(exit).toMatchObject({ reason: "memory_limit", receipt: { limits_hit: ["memory"] } });
+    }));
+
+  test("the command line tells it on stderr", () =>
+    whereAble(wire, isolation, async () => {
+      const { id } = await newSession(wire, { isolation });
+      const { code, err } = commandLine(daemon.socketPath)("run", "--session", id, "--", hog);
+      expect(code).toBe(137);
+      expect(err).toEndWith("trl: the command met its session's limit: memory\n");
     }));
 
   test("a terminal's program, in its record", () =>

@@ -294,6 +294,21 @@ describe("a daemon that is gone", () => {
     expect(sessions.some(({ session_id }) => session_id === session.id)).toBe(true);
     expect(sessions.every(({ runtime }) => runtime !== "mute")).toBe(true);
     expect(unavailable).toMatchObject([{ runtime: "mute", reason: "it does not answer" }]);
+    // The next ones are told at once.
+    const asked = performance.now();
+    for (const method of ["session.list", "pty.list", "exec.list"] as const)
+      expect((await its.call(method, {})).unavailable).toEqual(unavailable!);
+    const { runtimes } = await its.call("runtime.list", {});
+    expect(runtimes.find(({ name }) => name === "mute")).toMatchObject({
+      state: "unavailable",
+      since: unavailable![0]!.since,
+    });
+    expect(await its.fail("session.info", { session_id: "s-00000000" })).toMatchObject({
+      code: "SESSION_NOT_FOUND",
+      message: "there is no session s-00000000; mute could not be asked",
+      data: { unavailable },
+    });
+    expect(performance.now() - asked).toBeLessThan(4000); // not two seconds each
     await its.call("runtime.remove", { name: "mute", force: true });
   });
 });

@@ -73,7 +73,7 @@ describe.each(runtimes)("in %s", (runtime) => {
     const session = await newSession(wire, { runtime });
     const { stream_id } = await wire.call("exec.stream", {
       session_id: session.id,
-      command: "read line; echo got $line; sleep 100",
+      command: "read line; sleep 100 & echo got $line; wait",
       open_stdin: true,
     });
     expect((await wire.fail("exec.run", { session_id: session.id, command: "true" })).code).toBe(
@@ -88,7 +88,7 @@ describe.each(runtimes)("in %s", (runtime) => {
       signal: "SIGTERM",
     });
     const exit = await wire.frame((frame) => frame["stream_id"] === stream_id && frame["type"] === "exit");
-    expect(exit).toMatchObject({ reason: "cancelled" });
+    expect(exit).toMatchObject({ reason: "cancelled", signal: "SIGTERM" });
     using other = await front.connect();
     await other.call("exec.attach", { stream_id, stdout_offset: 4 });
     expect(await other.frame((frame) => frame["type"] === "stdout")).toMatchObject({
@@ -367,6 +367,17 @@ describe("in the frontend dialect", () => {
     const told = await its.frame((it) => it["type"] === "Error" && it["message"].includes("moon"));
     expect(told["message"]).toContain('there is no "moon"');
     expect(its.frames.filter((frame) => frame["type"] === "SessionClosed")).toHaveLength(1);
+  });
+
+  test("a terminal elsewhere does not begin in the home that is here", async () => {
+    using its = await front.connect();
+    const token = readFileSync(join(front.dir, "trl.token"), "utf8").trim();
+    its.sendFrame({ type: "Auth", token });
+    its.sendFrame({ type: "CreateSession", id: "tab-0", runtime: "by-socket" });
+    await its.frame((frame) => frame["type"] === "SessionCreated");
+    const { sessions } = await its.call("pty.list", {});
+    expect(sessions.find(({ session_id }) => session_id === "tab-0")!.working_dir).toBe("/tmp");
+    await its.call("pty.close", { session_id: "tab-0" });
   });
 
   test("who does not watch it is answered when it is closed", async () => {

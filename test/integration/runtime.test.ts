@@ -155,16 +155,21 @@ describe("runtime.check", () => {
     expect(host.capabilities["labels"]).toEqual(["desk"]);
   });
 
-  test("of something that speaks another language", async () => {
-    await wire.call("runtime.add", {
-      name: "echo",
-      kind: "command",
-      argv: ["echo", "welcome to the machine"],
-    });
-    const error = await wire.fail("runtime.check", { name: "echo" });
+  test.each([
+    "echo welcome to the machine",
+    "cat", // says what it hears
+    "echo null; cat",
+    "echo 12; cat",
+    `echo '{"id":"1","ok":false}'; cat`,
+    `echo '{"id":"1","ok":true}'; cat`,
+    `echo '{"id":"1","ok":true,"data":null}'; cat`,
+  ])("of something that speaks another language: %s", async (script) => {
+    await wire.call("runtime.add", { name: "stranger", kind: "command", argv: ["sh", "-c", script] });
+    const error = await wire.fail("runtime.check", { name: "stranger" });
     expect(error).toMatchObject({ code: "RUNTIME_UNAVAILABLE" });
     expect(error.data!["reason"]).toContain("does not speak the protocol");
-    await wire.call("runtime.remove", { name: "echo" });
+    await wire.call("runtime.remove", { name: "stranger" });
+    expect(front.log()).not.toContain("ERROR");
   });
 });
 
@@ -197,6 +202,18 @@ describe("a runtime by its labels", () => {
     );
     expect((await wire.fail("session.create", { needs: "gpu" })).message).toStartWith("needs");
     for (const name of ["dead", "one", "two"]) await wire.call("runtime.remove", { name, force: true });
+  });
+
+  test("is waited for where it takes long to be reached for the first time, and no other is at hand", async () => {
+    const argv = ["sh", "-c", `sleep 2.1; exec ${binary} dial-stdio --socket-path ${far.socketPath}`];
+    await wire.call("runtime.add", { name: "slow", kind: "command", argv, labels: ["late", "big"] });
+    await wire.call("runtime.add", { name: "dead", kind: "socket", path: "/nonexistent", labels: ["late"] });
+    await wire.call("runtime.add", { name: "quick", kind: "socket", path: far.socketPath, labels: ["big"] });
+    const [late, big] = await Promise.all(
+      ["late", "big"].map((label) => wire.call("session.create", { needs: [label] })),
+    );
+    expect([late!.runtime, big!.runtime]).toEqual(["slow", "quick"]);
+    for (const name of ["slow", "dead", "quick"]) await wire.call("runtime.remove", { name, force: true });
   });
 });
 

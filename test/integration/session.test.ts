@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { startDaemon } from "../support/daemon.ts";
 import { newSession } from "../support/session.ts";
-import { testExceptOver, testOnce } from "../support/transport.ts";
+import { testExceptOver, testOnce, times } from "../support/transport.ts";
 import { isAlive, until } from "../support/wait.ts";
 
 describe("session.create", () => {
@@ -146,18 +146,18 @@ describe("limits", () => {
     await newSession(wire);
   });
 
-  test.each(["--fd-warning-threshold", "--memory-pressure-mb"])(
-    "of %s refuse new sessions only",
-    async (flag) => {
-      await using calm = await startDaemon({ flags: [flag, "5000"] });
-      using calmWire = await calm.connect();
-      await newSession(calmWire);
-      await using daemon = await startDaemon({ flags: [flag, "1"] });
-      using wire = await daemon.connect();
-      expect((await wire.fail("session.create", {})).code).toBe("RESOURCE_PRESSURE");
-      expect((await wire.call("system.ping", {})).uptime_s).toBeGreaterThanOrEqual(0);
-    },
-  );
+  testExceptOver(["runtime"], "they are of the machine that the daemon is on").each([
+    "--fd-warning-threshold",
+    "--memory-pressure-mb",
+  ])("of %s refuse new sessions only", async (flag) => {
+    await using calm = await startDaemon({ flags: [flag, "5000"] });
+    using calmWire = await calm.connect();
+    await newSession(calmWire);
+    await using daemon = await startDaemon({ flags: [flag, "1"] });
+    using wire = await daemon.connect();
+    expect((await wire.fail("session.create", {})).code).toBe("RESOURCE_PRESSURE");
+    expect((await wire.call("system.ping", {})).uptime_s).toBeGreaterThanOrEqual(0);
+  });
 });
 
 describe("cleanup", () => {
@@ -170,7 +170,7 @@ describe("cleanup", () => {
       const kept = await newSession(wire, { idle_timeout_s: 0 });
       const busy = await newSession(wire);
       const { leftovers } = await idle.run("sleep 1000 &");
-      const running = busy.run("sleep 3; echo done");
+      const running = busy.run("sleep 2; echo done");
       await until("the idle session to be gone", async () => {
         const { sessions } = await wire.call("session.list", {});
         return !sessions.some((session) => session.session_id === idle.id);
@@ -197,7 +197,7 @@ describe("cleanup", () => {
   );
 });
 
-test("hundreds of sessions and commands leave no descriptor, file or memory behind", async () => {
+test("many sessions and commands leave no descriptor, file or memory behind", async () => {
   await using daemon = await startDaemon();
   using wire = await daemon.connect();
   const round = async () => {
@@ -207,7 +207,7 @@ test("hundreds of sessions and commands leave no descriptor, file or memory behi
   };
   await round();
   const before = await wire.call("system.stats", {});
-  for (let i = 0; i < 8; i++) await round();
+  for (let i = 0; i < times(8, 3); i++) await round();
   const after = await wire.call("system.stats", {});
   expect(after.open_fds).toBeLessThanOrEqual(before.open_fds + 2);
   expect((after.memory_rss_bytes - before.memory_rss_bytes) / 1024 / 1024).toBeLessThan(48);

@@ -214,6 +214,10 @@ describe.each(all)("%s is not wedged by", (shell) => {
   test("an EXIT trap that exits", async () => {
     expect((await survives("trap 'echo bye; exit 9' EXIT; exit 4", 9)).stdout).toBe("bye\n");
   });
+  test("a trap for another signal that exits", async () => {
+    expect((await survives("trap 'echo bye; exit 0 ' TERM; echo hi")).stdout).toBe("hi\n");
+    expect((await survives("trap -- 'echo bye; exit' TERM 0")).stdout).toBe("bye\n");
+  });
   test("an EXIT trap in a subshell", async () => {
     expect((await survives("(trap 'echo sub' EXIT; after=wrong); echo main")).stdout).toBe("sub\nmain\n");
   });

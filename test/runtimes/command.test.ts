@@ -1,4 +1,4 @@
-// Core, streaming and terminals in a runtime of kind command, from the same tests as on the host.
+// Streaming and terminals in a runtime of kind command, from the same tests as on the host.
 import { runIn } from "../support/transport.ts";
 
-runIn("command", ["exec", "session", "stream", "pty"]);
+runIn("command", ["stream", "pty"]);

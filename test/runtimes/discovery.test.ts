@@ -68,6 +68,19 @@ describe("a daemon", () => {
     await killed[Symbol.asyncDispose]();
   });
 
+  test("that was killed is not taken for one that listens there without a note, nor for one that has its pid", async () => {
+    using here = place();
+    await using silent = await startDaemon({ env: here.env, flags: ["--announce", "off"] });
+    await using told = await startDaemon({ env: here.env });
+    const [name] = readdirSync(here.notes);
+    const note = JSON.parse(readFileSync(join(here.notes, name!), "utf8"));
+    const leave = (file: string, more: object) =>
+      writeFileSync(join(here.notes, file), JSON.stringify({ ...note, ...more }));
+    leave("dead.json", { socket_path: silent.socketPath, pid: 2 ** 22 + 1 });
+    leave("reused.json", { socket_path: silent.socketPath, start_time: "1" });
+    expect((await discover([here.notes])).map(({ socketPath }) => socketPath)).toEqual([told.socketPath]);
+  });
+
   test("takes the note of the one that was killed on its socket", async () => {
     using here = place();
     const socket = join(here.dir, "trl.sock");

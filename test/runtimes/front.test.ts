@@ -117,7 +117,13 @@ describe("docker kill", () => {
     expect(["RUNTIME_UNAVAILABLE", "lost"]).toContain(ended);
     for (const result of await Promise.all(running)) expect(result.stdout).toBe("lives\n");
     const { runtimes } = await trl.call("runtime.list", {});
-    expect(runtimes.find(({ name }) => name === "box")).toMatchObject({ state: "unavailable" });
+    expect(runtimes.find(({ name }) => name === "box")).toMatchObject({ state: "unavailable", sessions: 0 });
+    // Who has never seen it alive is told the same.
+    await using fresh = await startFront({ box: docker(id) });
+    await using newcomer = await fresh.connect();
+    expect((await newcomer.call("session.list", {})).unavailable).toMatchObject([
+      { runtime: "box", reason: expect.stringContaining("is not running") },
+    ]);
     engine.docker("start", id);
     await until(
       "its return",
@@ -141,6 +147,19 @@ describe("docker kill", () => {
     expect(engine.docker("top", id)).not.toContain("sleep 6543");
   }, 60_000);
 });
+
+test("the end of the daemon does not wait for a connection that is stuck", async () => {
+  const front = await startFront({ away: ssh() });
+  const trl = await front.connect();
+  await checkCommands(trl, { runtime: "away" });
+  const stuck = sshOf(front);
+  for (const pid of stuck) process.kill(pid, "SIGSTOP");
+  const asked = performance.now();
+  await trl.close();
+  await front[Symbol.asyncDispose]();
+  expect(performance.now() - asked).toBeLessThan(20_000);
+  for (const pid of stuck.filter(isAlive)) process.kill(pid, "SIGKILL");
+}, 60_000);
 
 test("the end of the daemon is the end of its links, and of the container that it made", async () => {
   const containers = () => engine.docker("ps", "-aq").split("\n").filter(Boolean);

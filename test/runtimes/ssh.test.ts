@@ -1,6 +1,6 @@
 // A daemon behind OpenSSH: a real server on the loopback, a bare home directory, and links that are cut.
 import { describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { NoDaemonError } from "../../src/client/carriers/carrier.ts";
 import { connect } from "../../src/client/connect.ts";
@@ -132,7 +132,7 @@ describe("over ssh", () => {
 
 describe("the executable over there", () => {
   test("is copied once, also when several come at the same time", async () => {
-    await using sshd = await startSshd({ hasExecutable: false });
+    await using sshd = await startSshd({ hasExecutable: false, hasGunzip: false });
     using context = farContext();
     // Each stands for a program of its own: they know nothing of each other.
     const carriers = Array.from({ length: 3 }, () => sshCarrier(sshd.spec, context));
@@ -146,35 +146,36 @@ describe("the executable over there", () => {
     await Promise.all(carriers.map((far) => far.dispose()));
   }, 120_000);
 
-  test.each(["short", "other", "not executable"])(
-    "that is %s is replaced",
-    async (fault) => {
-      await using sshd = await startSshd();
-      using context = farContext();
-      const far = sshCarrier(sshd.spec, context);
-      await (await connect({ open: far.open })).close();
+  test("that is short, another or not executable is replaced before it becomes a daemon", async () => {
+    await using sshd = await startSshd({ hasGunzip: false });
+    using context = farContext();
+    const far = sshCarrier(sshd.spec, context);
+    const first = await connect({ open: far.open });
+    const session = await first.session();
+    expect((await session.run("command -v gunzip")).stdout).toBe("");
+    await first.close();
+    const executable = executableIn(sshd);
+    const whole = readFileSync(executable);
+    const spoil = {
+      short: () => writeFileSync(executable, whole.subarray(0, 1_000_000), { mode: 0o755 }),
+      another: () => writeFileSync(executable, "#!/bin/sh\necho I am another\n", { mode: 0o755 }),
+      "not executable": () => writeFileSync(executable, whole, { mode: 0o600 }),
+    };
+    for (const [fault, put] of Object.entries(spoil)) {
       const [daemon] = sshd.daemonPids();
       process.kill(daemon!, "SIGTERM");
       await until("the daemon's end", () => !isAlive(daemon!));
-      const executable = executableIn(sshd);
-      // In its place, not into it: the bridge of the link that was closed may still be running.
-      const put = (content: string | Uint8Array) => {
-        rmSync(executable);
-        writeFileSync(executable, content, { mode: 0o755 });
-      };
-      if (fault === "short") put(readFileSync(executable).subarray(0, 1_000_000));
-      else if (fault === "other") put("#!/bin/sh\necho I am another\n");
-      else chmodSync(executable, 0o600);
+      rmSync(executable); // in its place, not into it: the bridge of a link that was closed may still be running
+      put();
       await using trl = await connect({ open: far.open });
       await checkCommands(trl);
-      expect(sha256(readFileSync(executable))).toBe(ownSum);
-      await far.dispose();
-    },
-    120_000,
-  );
+      expect([fault, sha256(readFileSync(executable))]).toEqual([fault, ownSum]);
+    }
+    await far.dispose();
+  }, 120_000);
 
   test("goes to the user's own directory of /tmp where there is no home to write to", async () => {
-    await using sshd = await startSshd({ hasExecutable: false });
+    await using sshd = await startSshd({ hasExecutable: false, hasGunzip: false });
     using context = farContext();
     writeFileSync(join(sshd.home, ".cache"), "not a directory");
     const far = sshCarrier(sshd.spec, context);

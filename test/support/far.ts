@@ -68,18 +68,19 @@ export async function checkCommands(trl: Trl, place: Place = {}): Promise<void> 
 /** Bytes of a stream that takes a while, whatever happens to the link meanwhile. What is not read is kept there. */
 export async function checkStream(
   trl: Trl,
-  onChunk: (bytes: number) => void = () => {},
+  onChunk?: (bytes: number) => void,
   place: Place = {},
 ): Promise<void> {
   await using session = await trl.session(place);
   const hash = new Bun.CryptoHasher("sha256");
   let bytes = 0;
-  const stream = session.stream(pacedOutput(0.03), { encoding: "bytes", timeoutS: 0 });
+  const pauseS = onChunk ? 0.03 : 0; // so that it is still running when it is cut
+  const stream = session.stream(pacedOutput(pauseS), { encoding: "bytes", timeoutS: 0 });
   for await (const { data, offset } of stream) {
     expect(offset).toBe(bytes);
     bytes += data.length;
     hash.update(data);
-    onChunk(bytes);
+    onChunk?.(bytes);
   }
   expect((await stream.exited).exitCode).toBe(0);
   expect(hash.digest("hex")).toBe(sha256(Bun.spawnSync(["sh", "-c", pacedOutput(0)]).stdout));
@@ -100,7 +101,8 @@ export async function checkTerminal(trl: Trl, cut?: () => unknown, place: Place 
     return new RegExp(`${name}-(\\d+)-42`).exec(await terminal.screen())![1];
   };
   const before = await pid("first");
-  await terminal.write("i=0; while [ $i -lt 40 ]; do i=$((i + 1)); echo tick-$i.; sleep 0.05; done\r");
+  const pauseS = cut ? 0.05 : 0;
+  await terminal.write(`i=0; while [ $i -lt 40 ]; do i=$((i + 1)); echo tick-$i.; sleep ${pauseS}; done\r`);
   await until("some of it", () => watcher.text().includes("tick-5."));
   await cut?.();
   await until("all of it", () => watcher.text().includes("tick-40."), 30_000);

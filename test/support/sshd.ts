@@ -1,5 +1,5 @@
 // OpenSSH's own server on the loopback, with keys and a home directory made for the test.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SshSpec } from "../../src/runtime/carriers/ssh.ts";
 import { placeExecutable } from "./far.ts";
@@ -21,7 +21,13 @@ export interface TestSshd extends AsyncDisposable {
   daemonPids(): number[];
 }
 
-export async function startSshd({ hasExecutable = true } = {}): Promise<TestSshd> {
+interface Setup {
+  hasExecutable?: boolean;
+  /** Without it what is copied is not compressed: most of the copying is that. */
+  hasGunzip?: boolean;
+}
+
+export async function startSshd({ hasExecutable = true, hasGunzip = true }: Setup = {}): Promise<TestSshd> {
   if (!sshd) throw new Error("sshd is missing: install openssh-server");
   const dir = tempDir();
   const at = (name: string) => join(dir.path, name);
@@ -35,6 +41,7 @@ export async function startSshd({ hasExecutable = true } = {}): Promise<TestSshd
     TRL_RUNTIME_DIR: at("runtime"),
     XDG_CACHE_HOME: "",
     XDG_RUNTIME_DIR: "",
+    ...(hasGunzip ? {} : { PATH: withoutGunzip(at("bin")) }),
   });
   writeFileSync(at("known_hosts"), `[127.0.0.1]:${port} ${readFileSync(at("host.pub"), "utf8")}`);
   const daemonPids = () => pidsIn(at("runtime"));
@@ -62,6 +69,14 @@ export async function startSshd({ hasExecutable = true } = {}): Promise<TestSshd
       dir[Symbol.dispose]();
     },
   };
+}
+
+/** The programs of this machine but that one. */
+function withoutGunzip(directory: string): string {
+  mkdirSync(directory);
+  for (const name of readdirSync("/usr/bin"))
+    if (name !== "gunzip") symlinkSync(`/usr/bin/${name}`, join(directory, name));
+  return directory;
 }
 
 function makeKey(path: string): void {

@@ -43,5 +43,10 @@ function runAgain(how: string, key: string, files: string[]): void {
 export const testExceptOver = (names: (TransportName | "runtime")[], _because: string) =>
   test.if(!names.includes(current) && (currentPlace === "host" || !names.includes("runtime")));
 
+const isFirstRun = () => current === "unix" && currentPlace === "host";
+
 /** For a test that takes its time for something in which neither transport nor runtime has a part. */
-export const testOnce = () => test.if(current === "unix" && currentPlace === "host");
+export const testOnce = () => test.if(isFirstRun());
+
+/** How often a test repeats something: where it is run again, a few times show as much. */
+export const times = (atFirst: number, again: number) => (isFirstRun() ? atFirst : again);

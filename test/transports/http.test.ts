@@ -1,4 +1,4 @@
-// Core, streaming and terminals over HTTP, from the same tests as over the socket: a POST for each request.
+// Core and streaming over HTTP, from the same tests as over the socket: a POST for each request.
 import { runOver } from "../support/transport.ts";
 
-runOver("http", ["exec", "session", "stream", "pty"]);
+runOver("http", ["exec", "session", "stream"]);

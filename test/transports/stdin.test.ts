@@ -1,4 +1,4 @@
-// Core, streaming and terminals over standard input and output, from the same tests as over the socket.
+// Core and streaming over standard input and output, from the same tests as over the socket.
 import { runOver } from "../support/transport.ts";
 
-runOver("stdin", ["exec", "session", "stream", "pty"]);
+runOver("stdin", ["exec", "session", "stream"]);

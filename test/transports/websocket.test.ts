@@ -1,4 +1,4 @@
-// Core, streaming and terminals over WebSocket, from the same tests as over the socket.
+// Core and streaming over WebSocket, from the same tests as over the socket.
 import { runOver } from "../support/transport.ts";
 
-runOver("websocket", ["exec", "session", "stream", "pty"]);
+runOver("websocket", ["exec", "session", "stream"]);

@@ -9,7 +9,7 @@ import type { Measured } from "../isolation/meter.ts";
 import { receiptOf } from "../isolation/receipt.ts";
 import { commandGraceMs, drainMaxMs } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
-import { PipeReader } from "../process/pipe-reader.ts";
+import type { PipeReader } from "../process/pipe-reader.ts";
 import type { PipeWriter } from "../process/pipe-writer.ts";
 import { type ProcessEntry, processTable } from "../process/process-table.ts";
 import type { SpawnedProcess } from "../process/spawn.ts";
@@ -19,6 +19,8 @@ import type { CommandOutput } from "./command-output.ts";
 export interface CommandSpec {
   id: string;
   process: SpawnedProcess;
+  /** Otherwise it is a shell that a signal ends, and that may be told more than once. */
+  mayHandleSignals: boolean;
   custody: Custody;
   timeoutS: number;
   output: CommandOutput;
@@ -53,8 +55,11 @@ export class Command {
 
   constructor(spec: CommandSpec) {
     this.#spec = spec;
-    this.#stdout = new PipeReader(spec.process.stdoutFd, spec.output.sinkOf("stdout"));
-    this.#stderr = new PipeReader(spec.process.stderrFd, spec.output.sinkOf("stderr"));
+    const { stdout, stderr } = spec.process.output.open();
+    stdout.deliverTo(spec.output.sinkOf("stdout"));
+    stderr.deliverTo(spec.output.sinkOf("stderr"));
+    this.#stdout = stdout;
+    this.#stderr = stderr;
     this.ended = this.#follow();
   }
 
@@ -87,9 +92,10 @@ export class Command {
 
   /** Ends the tree of this command; background processes of earlier commands live on. */
   stop(reason: StopReason, how: Termination = { graceMs: commandGraceMs }): void {
-    const { custody, keep } = this.#spec;
+    const { custody, keep, mayHandleSignals } = this.#spec;
     const { whileFrozen } = keep;
-    this.endedBy(reason, terminate(custody, { commandId: this.id }, { ...how, whileFrozen }));
+    const plainShell = mayHandleSignals ? undefined : this.pid;
+    this.endedBy(reason, terminate(custody, { commandId: this.id }, { ...how, whileFrozen, plainShell }));
   }
 
   /** For whoever ends its processes otherwise. The outcome is known when that is done. */

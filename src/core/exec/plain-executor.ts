@@ -47,7 +47,7 @@ export class PlainExecutor implements Executor {
       openStdin: request.wantsStdin,
     });
     custody.addRoot(process.pid, { sessionId, commandId: request.commandId });
-    return { process, stdinFd: process.stdinFd, begin: () => {}, settle: () => {} };
+    return { process, stdinFd: process.stdinFd, mayHandleSignals: true, begin: () => {}, settle: () => {} };
   }
 
   async dispose(): Promise<void> {}

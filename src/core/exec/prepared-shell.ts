@@ -14,6 +14,7 @@ import { TrlError } from "../../protocol/errors.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import { pipeSyncWriteMaxBytes, shellStateMaxBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
+import { closeFd, writeWhole } from "../process/libc.ts";
 import { writeAndClose } from "../process/pipe-writer.ts";
 import { sendSignal } from "../process/process-table.ts";
 import { type SpawnedProcess, spawnProcess } from "../process/spawn.ts";
@@ -46,6 +47,9 @@ export class PreparedShell {
   #stateFd: number | undefined;
   #commandFd: number | undefined;
   #stdinFd: number | undefined;
+  /** Open for writing before there is a command, which is then written quickly. */
+  #commandFile: number | undefined;
+  #mayReport = true;
 
   constructor(
     readonly spec: ShellSpec,
@@ -78,19 +82,31 @@ export class PreparedShell {
     return this.#waitsIn !== undefined && this.#waitsIn === this.spec.places.identityOf(bytesOf(directory));
   }
 
+  /** What takes time and needs no command: for the time in which nobody waits. */
+  getReady(): void {
+    const { commandFile } = this.spec.dialect;
+    this.process.output.open();
+    try {
+      if (commandFile !== "") this.#commandFile ??= openSync(`${this.dir}/${commandFile}`, "wx", 0o600);
+    } catch {
+      // Its directory was cleaned away. The command will find out, and take another shell.
+    }
+  }
+
   /** Everything but the word to begin; returns the descriptor of its input where it has one, for the caller to close. */
   prepareCommand(feed: CommandFeed): number | undefined {
     const { dialect, sessionId } = this.spec;
     this.custody.addRoot(this.process.pid, { sessionId, commandId: feed.commandId });
     sendSignal(this.process.pid, "SIGCONT"); // somebody may have stopped it while it waited
     if (feed.place === "gone") mkdirSync(`${this.dir}/${shellFiles.gone}`);
-    const { prologue, file } = dialect.commandScript(feed, this.dir);
-    if (file !== undefined) this.#writeFile(dialect.commandFile, file);
+    const { prologue, file, isHarmless } = dialect.commandScript(feed, this.dir);
+    if (file !== undefined) this.#writeCommand(file);
     this.#prologue = prologue;
+    this.#mayReport = !isHarmless;
     const stdinFd = this.#stdinFd!;
     this.#stdinFd = undefined;
     if (feed.hasStdin) return stdinFd;
-    closeSync(stdinFd);
+    closeFd(stdinFd);
     return undefined;
   }
 
@@ -105,6 +121,7 @@ export class PreparedShell {
 
   /** After the shell has ended. Undefined where it could not report. */
   readReport(): ByteString | undefined {
+    if (!this.#mayReport) return undefined;
     const path = `${this.dir}/${shellFiles.report}`;
     const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
     return size === 0 || size > shellStateMaxBytes ? undefined : readPlainFile(path);
@@ -117,6 +134,8 @@ export class PreparedShell {
 
   /** Gives back the directory. */
   removeFiles(): void {
+    if (this.#commandFile !== undefined) closeFd(this.#commandFile);
+    this.#commandFile = undefined;
     try {
       rmSync(this.dir, { recursive: true, force: true });
     } catch {
@@ -126,13 +145,12 @@ export class PreparedShell {
 
   /** For a shell that never got a command: its inputs end, and so does it. */
   async discard(): Promise<void> {
-    for (const fd of [this.#stateFd, this.#commandFd, this.#stdinFd]) if (fd !== undefined) closeSync(fd);
+    for (const fd of [this.#stateFd, this.#commandFd, this.#stdinFd]) if (fd !== undefined) closeFd(fd);
     this.#stateFd = this.#commandFd = this.#stdinFd = undefined;
     sendSignal(this.process.pid, "SIGKILL");
     await this.process.exited;
     this.custody.removeRoot(this.process.pid);
-    closeSync(this.process.stdoutFd);
-    closeSync(this.process.stderrFd);
+    await this.process.output.close();
     this.removeFiles();
   }
 
@@ -154,6 +172,13 @@ export class PreparedShell {
     const isLong = script.length > pipeSyncWriteMaxBytes;
     if (isLong) this.#writeFile(file, script);
     writeAndClose(fd, bytesOf(isLong ? `. ${quote(fromText(`${this.dir}/${file}`))}\n` : script));
+  }
+
+  /** Somebody may have cleaned up meanwhile: what is open is then no longer the file that the shell will find. */
+  #writeCommand(text: ByteString): void {
+    const fd = this.#commandFile;
+    const isWritten = fd !== undefined && fstatSync(fd).nlink > 0 && writeWhole(fd, bytesOf(text));
+    if (!isWritten) this.#writeFile(this.spec.dialect.commandFile, text);
   }
 
   #writeFile(name: string, text: ByteString): void {

@@ -10,6 +10,8 @@ import { type Places, placesOf } from "./places.ts";
 import { PreparedShell, type ShellSpec } from "./prepared-shell.ts";
 import { type ByteString, bytesOf, fromText, toText } from "./shell/byte-string.ts";
 import type { CommandFeed, ShellDialect, ShellState } from "./shell/dialect.ts";
+import { mayHandleSignals } from "./shell/script-parts.ts";
+import type { SpareHolder, SpareShells } from "./spare-shells.ts";
 
 /** Who comes again so soon will come again. */
 const hurryMs = 1;
@@ -26,12 +28,14 @@ export interface StatefulSpec {
   custody: Custody;
   /** Each shell gets a directory of its own in here. */
   newShellDir: () => string;
+  spares: SpareShells;
   enclosure: Enclosure | undefined;
 }
 
-export class StatefulExecutor implements Executor {
+export class StatefulExecutor implements Executor, SpareHolder {
   readonly isStateful = true;
-  readonly #spec: StatefulSpec;
+  /** The variables are in the shells' own spec: one copy a session is enough. */
+  readonly #spec: Omit<StatefulSpec, "env" | "tags">;
   readonly #shellSpec: ShellSpec;
   readonly #places: Places;
   #state: ShellState;
@@ -45,10 +49,11 @@ export class StatefulExecutor implements Executor {
   #generation = 0;
 
   constructor(spec: StatefulSpec) {
-    this.#spec = spec;
+    const { env, tags, ...kept } = spec;
+    this.#spec = kept;
     const { sessionId, shell, dialect, enclosure } = spec;
     this.#places = placesOf(enclosure);
-    const { launchEnv, ...initial } = dialect.initialState({ ...spec.env, ...spec.tags });
+    const { launchEnv, ...initial } = dialect.initialState({ ...env, ...tags });
     this.#shellSpec = { sessionId, shell, dialect, launchEnv, enclosure, places: this.#places };
     this.#state = {
       ...initial,
@@ -57,6 +62,7 @@ export class StatefulExecutor implements Executor {
       exportedNames: Object.keys(launchEnv),
       lastStatus: 0,
     };
+    if (!spec.spares.hasRoom) return;
     this.#prepareSpare();
     this.#feedSpare();
   }
@@ -75,6 +81,7 @@ export class StatefulExecutor implements Executor {
     return {
       process: shell.process,
       stdinFd,
+      mayHandleSignals: mayHandleSignals(feed),
       begin: () => {
         shell.begin();
         this.#prepareSpareInTime();
@@ -85,7 +92,15 @@ export class StatefulExecutor implements Executor {
 
   async dispose(): Promise<void> {
     this.#isDisposed = true;
-    await this.#dropSpare();
+    await this.dropSpare();
+  }
+
+  async dropSpare(): Promise<void> {
+    clearTimeout(this.#spareTimer);
+    this.#spec.spares.release(this);
+    const shell = this.#spare;
+    this.#spare = undefined;
+    await shell?.discard();
   }
 
   #feed(request: LaunchRequest, workingDir: string | undefined, isAgain = false): Fed {
@@ -172,6 +187,7 @@ export class StatefulExecutor implements Executor {
   #prepareSpare(): void {
     if (this.#isDisposed || this.#spare) return;
     this.#spare = new PreparedShell(this.#shellSpec, this.#spec.newShellDir(), this.#spec.custody);
+    this.#spec.spares.hold(this);
   }
 
   /**
@@ -197,14 +213,8 @@ export class StatefulExecutor implements Executor {
     clearTimeout(this.#spareTimer);
     if (!this.#spare) return;
     this.#spare.feedState(this.#state);
-    this.#spareTimer = setTimeout(() => void this.#dropSpare(), warmShellIdleMs);
-  }
-
-  async #dropSpare(): Promise<void> {
-    clearTimeout(this.#spareTimer);
-    const shell = this.#spare;
-    this.#spare = undefined;
-    await shell?.discard();
+    this.#spare.getReady();
+    this.#spareTimer = setTimeout(() => void this.dropSpare(), warmShellIdleMs);
   }
 }
 

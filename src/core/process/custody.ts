@@ -100,13 +100,17 @@ export class Custody {
    * dead ones behind: only a look that met none counts.
    */
   hasEnded(selection: Selection): boolean {
-    this.#metDead = false;
-    return this.membersOf(selection).length === 0 && !this.#metDead;
+    const isNobodyThere = () => {
+      this.#metDead = false;
+      return this.membersOf(selection).length === 0 && !this.#metDead;
+    };
+    // A root that dies while one look goes on leaves its orphans where that look has already been.
+    return isNobodyThere() && isNobodyThere();
   }
 
   /** What a command that has ended left running. Cheap where nothing was left. */
   leftoversOf(commandId: string, groupId: number): ProcessEntry[] {
-    if (this.adoptsOrphans) return this.#membersByDescent({ commandId });
+    if (this.adoptsOrphans) return this.#adopted.size === 0 ? [] : this.#membersByDescent({ commandId });
     return sendSignal(-groupId, 0) ? this.#membersByTag({ commandId }) : [];
   }
 

@@ -1,4 +1,5 @@
-// The few system calls that Bun has no door for. Those that are variadic (prctl, fcntl, ioctl) are called on Linux only,
+// The few system calls that Bun has no door for, and those whose door is too wide for the way of a command: Node's
+// `kill`, `writeSync` and `closeSync` cost two to three times as much. Those that are variadic (prctl, fcntl, ioctl) are called on Linux only,
 // where variadic arguments travel like others: on macOS arm64 the call would break.
 import { dlopen, FFIType, ptr } from "bun:ffi";
 
@@ -11,6 +12,9 @@ const shared = {
   waitpid: { args: [i32, pointer, i32], returns: i32 },
   flock: { args: [i32, i32], returns: i32 },
   signal: { args: [i32, u64], returns: u64 },
+  kill: { args: [i32, i32], returns: i32 },
+  write: { args: [i32, pointer, u64], returns: FFIType.i64 },
+  close: { args: [i32], returns: i32 },
 } as const;
 const linuxOnly = {
   pipe2: { args: [pointer, i32], returns: i32 },
@@ -83,6 +87,20 @@ export function isReaderGone(fd: number): boolean {
   pollEntry[1] = 0;
   if (libc.poll(ptr(pollEntry), 1, 0) <= 0) return false;
   return ((pollEntry[1]! >> 16) & (POLLERR | POLLHUP)) !== 0;
+}
+
+/** False where nobody is there, or not one of ours. */
+export function kill(pid: number, signalNumber: number): boolean {
+  return libc.kill(pid, signalNumber) === 0;
+}
+
+/** False where not all of it was taken. */
+export function writeWhole(fd: number, bytes: Uint8Array): boolean {
+  return bytes.length === 0 || Number(libc.write(fd, ptr(bytes), bytes.length)) === bytes.length;
+}
+
+export function closeFd(fd: number): void {
+  libc.close(fd);
 }
 
 /** Orphans of our descendants become our children instead of init's. Linux only. */

@@ -17,16 +17,18 @@ export class PipeReader {
   /** Resolves when the pipe has ended (every writer has closed it) or reading was stopped. */
   readonly ended: Promise<void>;
   #sink: Sink;
+  #sinkFound: (sink: Sink) => void = () => {};
   readonly #reader: StreamReader;
   #bytes = 0;
   #sinkBusy: Promise<void> | undefined;
   #isEnded = false;
 
+  /** Without a sink what comes is kept for the one that will be given. */
   constructor(
     readonly fd: number,
-    sink: Sink,
+    sink?: Sink,
   ) {
-    this.#sink = sink;
+    this.#sink = sink ?? this.#sinkToCome();
     this.#reader = readerOf(fd);
     this.ended = this.#pump();
   }
@@ -35,9 +37,14 @@ export class PipeReader {
     return this.#isEnded;
   }
 
+  deliverTo(sink: Sink): void {
+    this.#sink = sink;
+    this.#sinkFound(sink);
+  }
+
   /** What comes from now on is read and dropped, so that a process left behind never blocks on it. */
   discardRest(): void {
-    this.#sink = () => {};
+    this.deliverTo(() => {});
   }
 
   /** Reads no more and closes the pipe; whoever still writes gets SIGPIPE. */
@@ -64,6 +71,12 @@ export class PipeReader {
       const isQuiet = before === this.#bytes && !this.#sinkBusy && !hasInput(this.fd);
       quietTurns = isQuiet ? quietTurns + 1 : 0;
     }
+  }
+
+  #sinkToCome(): Sink {
+    const { promise, resolve } = Promise.withResolvers<Sink>();
+    this.#sinkFound = resolve;
+    return async (chunk) => (await promise)(chunk);
   }
 
   async #pump(): Promise<void> {

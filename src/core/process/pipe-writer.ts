@@ -1,16 +1,13 @@
 // Writes to a pipe without ever blocking the daemon, and without minding a reader that goes away.
-import { closeSync, writeSync } from "node:fs";
+import { closeSync } from "node:fs";
 import { pipeSyncWriteMaxBytes } from "../limits.ts";
+import { closeFd, writeWhole } from "./libc.ts";
 
 /** Writes a little and closes the pipe, at once. */
 export function writeAndClose(fd: number, bytes: Uint8Array): void {
   if (bytes.length > pipeSyncWriteMaxBytes) throw new Error("too much for a pipe to take at once");
-  try {
-    if (bytes.length > 0) writeSync(fd, bytes);
-  } catch {
-    // The reader has gone: it did not want it, which is no error.
-  }
-  closeSync(fd);
+  writeWhole(fd, bytes); // a reader that has gone did not want it, which is no error
+  closeFd(fd);
 }
 
 export interface PipeWriterEvents {

@@ -1,7 +1,15 @@
 // Processes on macOS, where ps(1) is the public door.
 import type { ProcessEntry, ProcessTable } from "./process-table.ts";
 
-export const darwinProcesses: ProcessTable = { entry, list, childrenOf, commandLine, environmentOf };
+export const darwinProcesses: ProcessTable = {
+  entry,
+  list,
+  childrenOf,
+  commandLine,
+  environmentOf,
+  stanceOf: () => undefined,
+  newestPid: () => 0,
+};
 
 function ps(...args: string[]): string[] {
   const result = Bun.spawnSync(["/bin/ps", ...args], { stderr: "ignore" });
@@ -17,7 +25,15 @@ function parse(line: string): ProcessEntry | undefined {
   const [, pid, ppid, pgid, state, startTime] = match;
   const group = Number(pgid);
   const isZombie = state!.startsWith("Z");
-  return { pid: Number(pid), ppid: Number(ppid), pgid: group, sid: group, startTime: startTime!, isZombie };
+  return {
+    pid: Number(pid),
+    ppid: Number(ppid),
+    pgid: group,
+    sid: group,
+    startTime: startTime!,
+    isZombie,
+    image: undefined,
+  };
 }
 
 function entry(pid: number): ProcessEntry | undefined {

@@ -1,8 +1,17 @@
 // Processes on Linux: /proc, and nowhere else in this program.
-import { readdirSync, readFileSync } from "node:fs";
-import type { ProcessEntry, ProcessTable } from "./process-table.ts";
+import { openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { constants } from "node:os";
+import type { ProcessEntry, ProcessTable, Stance } from "./process-table.ts";
 
-export const linuxProcesses: ProcessTable = { entry, list, childrenOf, commandLine, environmentOf };
+export const linuxProcesses: ProcessTable = {
+  entry,
+  list,
+  childrenOf,
+  commandLine,
+  environmentOf,
+  stanceOf,
+  newestPid,
+};
 
 /** A process may end between any two looks, so what cannot be read is simply not there. */
 function readOrEmpty(path: string): string {
@@ -19,9 +28,10 @@ function entry(pid: number): ProcessEntry | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, ppid, pgid, sid] = fields;
   const startTime = fields[19];
+  const image = fields[25]; // where its stack begins: at random, anew for each program
   if (startTime === undefined) return undefined;
   const isZombie = state === "Z" || state === "X";
-  return { pid, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), startTime, isZombie };
+  return { pid, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), startTime, isZombie, image };
 }
 
 function list(): ProcessEntry[] {
@@ -29,13 +39,29 @@ function list(): ProcessEntry[] {
 }
 
 function childrenOf(pid: number): number[] {
-  const children: number[] = [];
-  for (const task of pid === process.pid ? [pid] : numericNames(`/proc/${pid}/task`)) {
-    for (const child of readOrEmpty(`/proc/${pid}/task/${task}/children`).split(" ")) {
-      if (child !== "") children.push(Number(child));
-    }
+  if (pid === process.pid) return ownChildren();
+  return numericNames(`/proc/${pid}/task`).flatMap((task) =>
+    numbersIn(readOrEmpty(`/proc/${pid}/task/${task}/children`)),
+  );
+}
+
+let ownChildrenFd: number | undefined;
+let childrenBuffer = Buffer.allocUnsafeSlow(4096);
+
+/** Looked at after every command, so the file stays open. */
+function ownChildren(): number[] {
+  ownChildrenFd ??= openSync(`/proc/${process.pid}/task/${process.pid}/children`, "r");
+  for (;;) {
+    const length = readSync(ownChildrenFd, childrenBuffer, 0, childrenBuffer.length, 0);
+    if (length < childrenBuffer.length) return numbersIn(childrenBuffer.toString("latin1", 0, length));
+    childrenBuffer = Buffer.allocUnsafeSlow(childrenBuffer.length * 2);
   }
-  return children;
+}
+
+function numbersIn(text: string): number[] {
+  const numbers: number[] = [];
+  for (const number of text.split(" ")) if (number !== "") numbers.push(Number(number));
+  return numbers;
 }
 
 function commandLine(pid: number): string {
@@ -53,6 +79,24 @@ function environmentOf(pid: number, names: readonly string[]): Record<string, st
       found[name] = Buffer.from(variable.slice(equals + 1), "latin1").toString("utf8");
   }
   return found;
+}
+
+function stanceOf(pid: number, signal: NodeJS.Signals): Stance | undefined {
+  const status = readOrEmpty(`/proc/${pid}/status`);
+  const isIn = (set: string) => {
+    const digits = new RegExp(`^${set}:\\s*([0-9a-f]+)$`, "m").exec(status)?.[1] ?? "0";
+    return ((BigInt(`0x${digits}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n;
+  };
+  if (status === "") return undefined;
+  return {
+    isDefault: !isIn("SigCgt") && !isIn("SigIgn"),
+    isBlocked: isIn("SigBlk"),
+    isPending: isIn("ShdPnd") || isIn("SigPnd"),
+  };
+}
+
+function newestPid(): number {
+  return Number(readOrEmpty("/proc/loadavg").trim().split(" ").at(-1));
 }
 
 function numericNames(directory: string): number[] {

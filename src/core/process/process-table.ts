@@ -1,4 +1,6 @@
 // What the operating system knows of its processes, behind one small interface.
+import { constants } from "node:os";
+import { kill } from "./libc.ts";
 import { darwinProcesses } from "./process-table-darwin.ts";
 import { linuxProcesses } from "./process-table-linux.ts";
 
@@ -11,6 +13,16 @@ export interface ProcessEntry {
   /** With the pid, names one process for ever: pids are used again. */
   startTime: string;
   isZombie: boolean;
+  /** Another one after each `exec`, and a fork's is its parent's; undefined where the system does not tell. */
+  image: string | undefined;
+}
+
+/** What a signal is to a process. */
+export interface Stance {
+  /** Neither caught nor ignored: for most signals, its end. */
+  isDefault: boolean;
+  isBlocked: boolean;
+  isPending: boolean;
 }
 
 export interface ProcessTable {
@@ -21,6 +33,10 @@ export interface ProcessTable {
   commandLine(pid: number): string;
   /** Variables of the environment that the process was started with, by name. */
   environmentOf(pid: number, names: readonly string[]): Record<string, string>;
+  /** Undefined where the process has gone, or the system does not tell. */
+  stanceOf(pid: number, signal: NodeJS.Signals): Stance | undefined;
+  /** Of all processes of this machine the last that was made; 0 where the system does not tell. */
+  newestPid(): number;
 }
 
 export const processTable: ProcessTable = process.platform === "linux" ? linuxProcesses : darwinProcesses;
@@ -35,10 +51,5 @@ export function signalProcess(target: ProcessEntry, signal: NodeJS.Signals): voi
 export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   // 0 and -1 would be our own group, and everybody.
   if (!Number.isInteger(pid) || Math.abs(pid) <= 1 || Math.abs(pid) === process.pid) return false;
-  try {
-    process.kill(pid, signal);
-    return true;
-  } catch {
-    return false;
-  }
+  return kill(pid, signal === 0 ? 0 : constants.signals[signal]);
 }

@@ -1,8 +1,8 @@
 // Starts one OS process in a session and group of its own, with real pipes for its output.
-import { closeSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
 import type { ProcessUsage } from "../isolation/meter.ts";
-import { createPipe } from "./libc.ts";
+import { closeFd, createPipe } from "./libc.ts";
+import { ProcessOutput } from "./process-output.ts";
 import { usageOf } from "./usage.ts";
 
 export interface SpawnRequest {
@@ -17,9 +17,8 @@ export interface SpawnRequest {
 
 export interface SpawnedProcess {
   pid: number;
-  /** Read ends; whoever takes the process closes them. */
-  stdoutFd: number;
-  stderrFd: number;
+  /** Whoever takes the process sees to it that it is read or closed. */
+  output: ProcessOutput;
   /** Write ends. */
   stdinFd: number | undefined;
   extraFds: number[];
@@ -52,18 +51,17 @@ export function spawnProcess(request: SpawnRequest): SpawnedProcess {
       detached: true,
       stdio: stdio as ["ignore", number, number],
     });
-    for (const fd of stdio) if (typeof fd === "number") closeSync(fd);
+    for (const fd of stdio) if (typeof fd === "number") closeFd(fd);
     return {
       pid: child.pid,
-      stdoutFd: stdout.readFd,
-      stderrFd: stderr.readFd,
+      output: new ProcessOutput(stdout.readFd, stderr.readFd),
       stdinFd: stdin?.writeFd,
       extraFds: extras.map((pipe) => pipe.writeFd),
       exited: child.exited.then((exitCode) => ({ exitCode, signal: child.signalCode as string | null })),
       usage: () => usageOf(child),
     };
   } catch (error) {
-    for (const fd of opened) closeSync(fd);
+    for (const fd of opened) closeFd(fd);
     const reason = error instanceof Error ? error.message : String(error);
     throw new TrlError("SPAWN_FAILED", `${request.argv[0]} could not be started: ${reason}`);
   }

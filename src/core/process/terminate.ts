@@ -2,22 +2,31 @@
 import { killPatienceMs, killPollMs } from "../limits.ts";
 import type { Custody, Selection } from "./custody.ts";
 import { type ProcessEntry, sendSignal, signalProcess } from "./process-table.ts";
+import { Unheard } from "./unheard.ts";
 
 export interface Termination {
   graceMs: number;
   signal?: NodeJS.Signals;
   /** Keeps everybody from forking away while they are killed, where something can. */
   whileFrozen?: ((act: () => void) => Promise<void>) | undefined;
+  /** A shell without handlers of its own: while it waits for a child that it made just then, it forgets the signal. */
+  plainShell?: number | undefined;
 }
 
 /** Resolves when all that `selection` names is dead; with what refused to die, normally nothing. */
 export async function terminate(
   custody: Custody,
   selection: Selection,
-  { graceMs, signal = "SIGTERM", whileFrozen }: Termination,
+  { graceMs, signal = "SIGTERM", whileFrozen, plainShell }: Termination,
 ): Promise<ProcessEntry[]> {
-  signalAll(custody.membersOf(selection), signal);
-  if (await isGoneWithin(graceMs, custody, selection)) return [];
+  const unheard = new Unheard(signal, () => custody.membersOf(selection));
+  unheard.send(signalAll);
+  const tellAgain = () => {
+    const members = custody.membersOf(selection);
+    const forgetful = members.filter(({ pid }) => pid === plainShell);
+    for (const member of [...unheard.among(members), ...forgetful]) signalProcess(member, signal);
+  };
+  if (await isGoneWithin(graceMs, custody, selection, tellAgain)) return [];
   const deadline = performance.now() + killPatienceMs;
   for (;;) {
     if (custody.hasEnded(selection)) return [];
@@ -46,11 +55,17 @@ export function signalAll(members: ProcessEntry[], signal: NodeJS.Signals): void
 /** They ask for an end, and a stopped process would not hear them. */
 const wakening: NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"];
 
-async function isGoneWithin(ms: number, custody: Custody, selection: Selection): Promise<boolean> {
+async function isGoneWithin(
+  ms: number,
+  custody: Custody,
+  selection: Selection,
+  afterLook: () => void,
+): Promise<boolean> {
   const deadline = performance.now() + ms;
   for (let pause = 1; ; pause = Math.min(pause * 2, 20)) {
     if (custody.hasEnded(selection)) return true;
     if (performance.now() >= deadline) return false;
+    afterLook();
     await Bun.sleep(pause);
   }
 }

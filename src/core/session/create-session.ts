@@ -7,6 +7,7 @@ import type { Executor } from "../exec/executor.ts";
 import { placesOf } from "../exec/places.ts";
 import { PlainExecutor } from "../exec/plain-executor.ts";
 import { dialectOf } from "../exec/shell/pick.ts";
+import type { SpareShells } from "../exec/spare-shells.ts";
 import { StatefulExecutor } from "../exec/stateful-executor.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import { inheritedEnv, mergePolicy, nonInteractiveDefaults } from "../isolation/env-policy.ts";
@@ -22,6 +23,7 @@ export interface SessionContext {
   custody: Custody;
   log: Log;
   newShellDir: () => string;
+  spares: SpareShells;
   shell: string;
   enclosure: Enclosure | undefined;
 }
@@ -47,7 +49,7 @@ export function createSession(id: string, params: CreateParams, context: Session
 }
 
 function createExecutor(id: string, params: CreateParams, context: SessionContext): Executor {
-  const { options, custody, newShellDir, shell, enclosure } = context;
+  const { options, custody, newShellDir, spares, shell, enclosure } = context;
   const dialect = keepsState(params, enclosure) ? dialectOf(shell) : undefined;
   const common = {
     sessionId: id,
@@ -58,7 +60,9 @@ function createExecutor(id: string, params: CreateParams, context: SessionContex
     custody,
     enclosure,
   };
-  return dialect ? new StatefulExecutor({ ...common, dialect, newShellDir }) : new PlainExecutor(common);
+  return dialect
+    ? new StatefulExecutor({ ...common, dialect, newShellDir, spares })
+    : new PlainExecutor(common);
 }
 
 function keepsState({ stateful }: CreateParams, enclosure: Enclosure | undefined): boolean {

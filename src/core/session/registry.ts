@@ -3,6 +3,7 @@ import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams, CreateResult } from "../../protocol/session.ts";
 import { newId } from "../../util/ids.ts";
 import { CommandStore } from "../exec/command-store.ts";
+import { SpareShells } from "../exec/spare-shells.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import { Enclosures } from "../isolation/enclosures.ts";
 import { cleanupIntervalMs, destroyGraceMs } from "../limits.ts";
@@ -26,6 +27,7 @@ export class SessionRegistry {
   #sessions = new Map<string, Session>();
   #commandsOfEnded = 0;
   #shellCount = 0;
+  readonly #spares = new SpareShells();
   #isClosed = false;
   readonly #cleanup: Timer;
   /** Ids of sessions that live in other runtimes, so that none is given twice. */
@@ -95,6 +97,7 @@ export class SessionRegistry {
       custody: this.custody,
       log: this.log,
       newShellDir: () => this.#newShellDir(),
+      spares: this.#spares,
       shell: this.#shellFor(params),
       enclosure,
     });

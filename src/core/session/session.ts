@@ -182,6 +182,7 @@ export class Session {
     const command = new Command({
       id,
       process: launched.process,
+      mayHandleSignals: launched.mayHandleSignals,
       custody,
       timeoutS: effectiveTimeoutS(params.command, params.timeout_s, timeoutS),
       output: new CommandOutput(params.max_output_bytes ?? this.spec.maxOutputBytes),

@@ -12,12 +12,13 @@ import { TrlError } from "../../protocol/errors.ts";
 import type { Executables } from "../executables.ts";
 import { copyTo } from "../provision.ts";
 import { connectScript } from "../provision-scripts.ts";
+import { VacantError } from "../vacant.ts";
 import { FarCommand } from "./far-command.ts";
 
 export interface FarCarrier {
   /** Reaches the daemon there; it is started where it is missing. */
   open: OpenCarrier;
-  /** Reaches it where it is; rejects with a NoDaemonError where it is not. */
+  /** Reaches it where it is; rejects with a VacantError where it has not been started yet. */
   find: OpenCarrier;
   /** Where it is, for people. */
   target: string;
@@ -46,6 +47,8 @@ export interface Channel {
   isGone(words: string): boolean;
   /** It was found to be gone. */
   forget?(): void;
+  /** It says nothing: what the links share may be why. */
+  stuck?(): void;
   dispose?(): Promise<void>;
 }
 
@@ -87,7 +90,8 @@ class Far {
     await executables.warm();
     for (let round = 1; ; round++) {
       const command = await this.#connect(merelyLooks);
-      const [word, ...rest] = (await command.answer(handshakeMs)).split(" ");
+      const answer = await command.answer(handshakeMs, () => this.channel.stuck?.());
+      const [word, ...rest] = answer.split(" ");
       if (word === "ready") return command.carry(events);
       await command.close();
       if (word !== "need") throw this.#refusal(word, rest.join(" "));
@@ -115,10 +119,11 @@ class Far {
       env: this.context.env,
       mark,
       label: channel.label,
-      isGone: (words, code) => {
+      failure: (message, words, code) => {
         const isGone = channel.isGone(words);
         if (isGone) channel.forget?.();
-        return isGone || (merelyLooks && code === noDaemonExitCode);
+        if (merelyLooks && code === noDaemonExitCode) return new VacantError(message);
+        return isGone ? new NoDaemonError(message) : new Error(message);
       },
     });
   }
@@ -142,7 +147,7 @@ class Far {
 
   #refusal(word: string | undefined, reason: string): Error {
     const { label } = this.channel;
-    if (word === "nobody") return new NoDaemonError(`${label}: no daemon is running there`);
+    if (word === "nobody") return new VacantError(`${label}: no daemon is running there`);
     return new TrlError("RUNTIME_UNAVAILABLE", `${label}: ${reason}`);
   }
 }

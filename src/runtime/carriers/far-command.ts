@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { type Carrier, type CarrierEvents, NoDaemonError } from "../../client/carriers/carrier.ts";
+import type { Carrier, CarrierEvents } from "../../client/carriers/carrier.ts";
 import { lineReader } from "../../client/carriers/lines.ts";
 
 export interface FarCommandSetup {
@@ -10,14 +10,16 @@ export interface FarCommandSetup {
   env: Record<string, string | undefined>;
   /** Begins what the script says to us. */
   mark: string;
-  /** Whether what the command said in the end means that nobody is there any more. */
-  isGone(words: string, exitCode: number | null): boolean;
+  /** What it means that the command has ended, by its last words. */
+  failure(message: string, words: string, exitCode: number | null): Error;
   /** For people, in errors. */
   label: string;
 }
 
 /** Of what it says on standard error. */
 const lastWordsChars = 600;
+/** What it comes to is said last, behind banners and warnings. */
+const lastLines = 4;
 /** Of what start files and greetings print before the script speaks. */
 const noiseMaxBytes = 1024 * 1024;
 /** The far side ends with its input; where the link is dead it does not hear of it. */
@@ -52,8 +54,9 @@ export class FarCommand {
   }
 
   /** What the script says, without the mark. Rejects where the command ends before, or takes too long. */
-  async answer(patienceMs: number): Promise<string> {
+  async answer(patienceMs: number, late: () => void = () => {}): Promise<string> {
     const timer = setTimeout(() => {
+      late();
       this.#end(new Error(`${this.#setup.label} did not answer within ${patienceMs / 1000} s`));
       this.#child.kill("SIGKILL");
     }, patienceMs);
@@ -113,7 +116,7 @@ export class FarCommand {
     const words = plainWords(this.#words);
     const ending = signal ? `ended by ${signal}` : `ended with exit code ${code}`;
     const message = `${this.#setup.label}: ${words || ending}`;
-    return this.#setup.isGone(words, code) ? new NoDaemonError(message) : new Error(message);
+    return this.#setup.failure(message, words, code);
   }
 
   #end(error: Error): void {
@@ -132,4 +135,5 @@ const plainWords = (text: string): string =>
     .map((line) => line.replaceAll(/\x1b\[[\d;]*m|[\x00-\x1f\x7f]/g, "").trim())
     .filter((line) => line !== "" && !/^Warning: Permanently added /.test(line))
     .map((line) => line.replace(/^(?:Error response from daemon|Error|error): /, ""))
+    .slice(-lastLines)
     .join("; ");

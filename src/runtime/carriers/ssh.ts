@@ -1,7 +1,7 @@
 // A daemon on another machine, by OpenSSH: its configuration, keys, agents and known hosts are used as they are.
-import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { runProgram } from "../run-program.ts";
 import {
   type Channel,
   type FarCarrier,
@@ -34,6 +34,9 @@ const settings = [
 /** The shared connection stays so long when nobody uses it, so that the next link is there at once. */
 const persistS = 60;
 
+/** To be asked to end takes it no time. */
+const exitMaxMs = 2000;
+
 export function sshCarrier(spec: SshSpec, context: FarContext): FarCarrier {
   return farCarrier(new SshChannel(spec, context), context, spec);
 }
@@ -63,12 +66,16 @@ class SshChannel implements Channel {
     return false;
   }
 
+  /** The next link makes a connection of its own. This one ends when it notices what has become of it. */
+  stuck(): void {
+    this.#controlDir = undefined;
+  }
+
   async dispose(): Promise<void> {
     if (this.#controlDir === undefined) return;
-    const [program = "", ...args] = [...this.#ssh(), "-O", "exit", "--", this.#spec.host];
-    const { env } = this.#context;
-    const child = spawn(program, args, { stdio: "ignore", env: env as NodeJS.ProcessEnv });
-    await new Promise<void>((resolve) => child.on("error", () => resolve()).on("close", () => resolve()));
+    const argv = [...this.#ssh(), "-O", "exit", "--", this.#spec.host];
+    // One that is stuck does not hear it; where there is no ssh, there is none to be ended.
+    await runProgram(argv, { env: this.#context.env, maxMs: exitMaxMs }).catch(() => {});
     rmSync(this.#controlDir, { recursive: true, force: true });
     this.#controlDir = undefined;
   }

@@ -13,6 +13,7 @@ import {
 } from "../../protocol/frontend.ts";
 import type { MethodName, Params, Result } from "../../protocol/methods.ts";
 import type { TerminalSummary } from "../../protocol/pty.ts";
+import { hostRuntime } from "../../protocol/runtime.ts";
 import { validateObject } from "../../protocol/validate.ts";
 import { FollowedTerminal } from "../../runtime/followed-terminal.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
@@ -104,7 +105,8 @@ function terminalActions({ router, terminals }: FrontendContext): Omit<Actions, 
     router.call(method, params, client) as Result<M> | Promise<Result<M>>;
   return {
     CreateSession: async ({ id, cwd, ...rest }, client) => {
-      const place = cwd ?? home();
+      const isElsewhere = (rest.runtime ?? hostRuntime) !== hostRuntime; // our home is not there
+      const place = cwd ?? (isElsewhere ? undefined : home());
       const given = {
         ...rest,
         ...(place === undefined ? {} : { working_dir: place }),

@@ -15,8 +15,8 @@ export function runtimeHandlers(context: HandlerContext): RuntimeHandlers {
         ...(await Promise.all(
           runtimes.all.map(async (runtime) => {
             const isThere = runtime.state === "connected";
-            const running = isThere ? await runtimes.runningCommands(runtime) : undefined;
-            return runtimes.infoOf(runtime, running ?? null);
+            const stats = isThere ? await runtime.askBriefly("system.stats", {}) : undefined;
+            return runtimes.infoOf(runtime, stats?.running_commands ?? null);
           }),
         )),
       ],

@@ -76,6 +76,27 @@ export const cuts: Case[] = [
     },
   },
   {
+    name: "cut: a run whose reply was lost is answered, also where its session is gone by then",
+    on,
+    async run(world) {
+      const { trl, proxy } = await world.overProxy({ patienceS: 20 });
+      await using session = await trl.session();
+      const direct = await world.another();
+      const same = await direct.openSession(session.id);
+      proxy.isSwallowing = true;
+      const running = session.run("cd /usr; echo out; exit 9");
+      await until("its end", async () => {
+        const { commandCount, state } = await same.info();
+        return commandCount === 1 && state === "idle";
+      });
+      await same.destroy();
+      proxy.cut();
+      proxy.isSwallowing = false;
+      const { stdout, exitCode, workingDir } = await soon("its result", running);
+      assert.deepEqual([stdout, exitCode, workingDir], ["out\n", 9, "/usr"]);
+    },
+  },
+  {
     name: "cut: a run whose reply was lost is answered, and was run once",
     on,
     async run(world) {

@@ -83,10 +83,11 @@ __trl_list=\${__trl_list//"$__trl_hook"$'\\n'/}
 __trl_list=\${__trl_list/"trap -- '$__trl_hook' EXIT"}
 [[ -z $__trl_list ]] || builtin printf '%s\\n' "\${__trl_list#$'\\n'}"; builtin return 0
 fi
-if [[ $BASH_SUBSHELL != 0 || $1 == -l || !( " $* " =~  (SIG)?[Ee][Xx][Ii][Tt]  || " $* " == *' 0 '* ) ]]; then
-builtin trap "$@"; builtin return; fi
 builtin trap "$@" || builtin return
 [[ $1 != -- ]] || builtin shift
+local __trl_name __trl_is_exit=; for __trl_name in "\${@:$(( $# == 1 ? 1 : 2 ))}"; do
+[[ $__trl_name != 0 && ! $__trl_name =~ ^([Ss][Ii][Gg])?[Ee][Xx][Ii][Tt]$ ]] || __trl_is_exit=1; done
+[[ $BASH_SUBSHELL == 0 && -n $__trl_is_exit ]] || builtin return 0
 if [[ $1 == - || $# == 1 ]]; then builtin trap '${hook}' EXIT; else builtin trap '${hook}'$'\\n'"$1" EXIT; fi
 }
 `;
@@ -122,7 +123,14 @@ export const bash: ShellDialect = {
     return `${state.script}${parts.waitInDirectory(state, "builtin")}${aliases}`;
   },
 
-  commandScript: (feed, dir) => ({ file: feed.command, prologue: prologue(feed, dir) }),
+  commandScript(feed, dir) {
+    const changesNothing = isHarmless(feed);
+    return {
+      file: feed.command,
+      prologue: prologue(feed, dir, changesNothing),
+      isHarmless: changesNothing,
+    };
+  },
 
   readReport(report, context): ReportedState | undefined {
     const fields = parts.reportFields(report, 10);
@@ -186,28 +194,32 @@ function readVariables(variables: ByteString, { launchEnv }: ReportContext) {
 
 type Fields = [string, string, string, string, string, string, string, string, string, string];
 
-function prologue(feed: CommandFeed, dir: string): ByteString {
-  const names = feed.env.map(([name]) => name).join(" ");
-  const savedEnv = parts.fileWord(dir, "savedEnv");
-  const saveEnv = names
-    ? `__trl_env=(${names})\nbuiltin declare -p ${names} >|${savedEnv} 2>/dev/null\n`
-    : "";
+function prologue(feed: CommandFeed, dir: string, changesNothing: boolean): ByteString {
   const { lastStatus, lateScript } = feed.state;
   // Only where it is asked for: a syntax error would otherwise end with this status instead of its own.
   const keepsStatus = lastStatus !== 0 && feed.command.includes("$?") && !lateScript.includes("errexit");
   return (
     closeDescriptors(feed) +
     parts.moveToDirectory(feed, dir, "builtin") +
-    saveEnv +
+    (changesNothing ? "" : saveEnv(feed, dir)) +
     parts.applyEnv(feed, "builtin") +
-    (isHarmless(feed) ? "builtin trap - EXIT\n" : "") +
-    (parts.maySetExitTrap(feed) ? trapWrapper : "") +
-    (mayHideBuiltin(feed) ? "__trl_hides_builtin=1\n" : "") +
-    (mayUseStack(feed) ? "__trl_stacks=1\n" : "") +
+    (changesNothing ? "builtin trap - EXIT\n" : guardReport(feed)) +
     (lateScript === aliasesOn && !hasAliases(feed.state) ? "" : lateScript) +
     (keepsStatus ? `{ return ${lastStatus}; } 2>/dev/null\n` : "")
   );
 }
+
+/** What is given to the command alone is not the session's: the report has the old values. */
+function saveEnv({ env }: CommandFeed, dir: string): ByteString {
+  if (env.length === 0) return "";
+  const names = env.map(([name]) => name).join(" ");
+  return `__trl_env=(${names})\nbuiltin declare -p ${names} >|${parts.fileWord(dir, "savedEnv")} 2>/dev/null\n`;
+}
+
+const guardReport = (feed: CommandFeed): ByteString =>
+  (parts.maySetExitTrap(feed) ? trapWrapper : "") +
+  (mayHideBuiltin(feed) ? "__trl_hides_builtin=1\n" : "") +
+  (mayUseStack(feed) ? "__trl_stacks=1\n" : "");
 
 /** Asking for the stack is not cheap, and hardly anybody has one. */
 const mayUseStack = ({ command, state }: CommandFeed) =>

@@ -48,6 +48,8 @@ export interface CommandScript {
   prologue: ByteString;
   /** Text of `commandFile`, where the dialect has one. */
   file?: ByteString;
+  /** It leaves the shell as it is, and there will be no report. */
+  isHarmless?: boolean;
 }
 
 export type ReportedState = Omit<ShellState, "lastStatus">;

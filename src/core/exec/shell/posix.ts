@@ -46,8 +46,14 @@ ${parts.awaitBoth}`;
 
 /** As in bash, but by an alias: these shells find special builtins before functions. */
 const trapWrapper = `__trl_wraps_trap=1
+__trl_is_for_exit() {
+[ "\${1-}" != -- ] || shift
+[ $# -le 1 ] || shift
+for __trl_name do case $__trl_name in 0|[Ee][Xx][Ii][Tt]) return 0;; esac; done
+return 1
+}
 __trl_trap() {
-case " $* " in *' '[Ee][Xx][Ii][Tt]' '*|*' 0 '*) ;; *) trap "$@"; return;; esac
+__trl_is_for_exit "$@" || { trap "$@"; return; }
 [ "$(exec /bin/sh -c 'echo $PPID')" = $$ ] || { trap "$@"; return; }
 trap "$@" || return
 [ "$1" != -- ] || shift

@@ -78,6 +78,14 @@ export function maySetExitTrap({ command, state }: CommandFeed): boolean {
   );
 }
 
+const handling = /\b(?:trap|exec|eval)\b/;
+
+/** Whether the command's shell could have handlers of the user's own, or become another program that has. */
+export function mayHandleSignals({ command, state }: CommandFeed): boolean {
+  const texts = [command, state.script, state.lateScript];
+  return texts.some((text) => handling.test(text) || sourcing.test(text));
+}
+
 /** The fields of a report, or nothing where it is not whole. */
 export function reportFields(report: ByteString, count: number): ByteString[] | undefined {
   const parts = report.split("\0");

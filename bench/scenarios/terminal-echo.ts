@@ -1,0 +1,97 @@
+// How long a keystroke takes to come back from `cat`, beside tmux: in a quiet place, and beside four floods.
+import type { DriverName } from "../../src/protocol/pty.ts";
+import { atMost, type Figure, figure, type Row, ratioAtMost, row } from "../harness/rows.ts";
+import type { Bench, Scenario } from "../harness/scenario.ts";
+import { takeTurns } from "../harness/side.ts";
+import { besideOf } from "../harness/sides.ts";
+import { Tmux } from "../harness/tmux.ts";
+import { trlTypist } from "./typist.ts";
+
+const scenario = "terminal-echo";
+const pauseMs = 3;
+const floods = 4;
+const floodCommand = "yes a line of ordinary text that goes on and on";
+const besideFloodsP99Ms = 15;
+
+export const terminalEcho: Scenario = {
+  name: scenario,
+  about: "the echo of a keystroke, in a quiet place and beside four floods",
+  async run(bench) {
+    const quiet = await echo(bench, 0);
+    const loud = await echo(bench, floods);
+    const tmux = (figure: Figure | undefined) => besideOf("tmux", bench.tools.tmux, figure);
+    const both = (name: string, { trl, tmux: peer }: Echo): Row[] => {
+      const common = { scenario, unit: "ms", trl, beside: tmux(peer) } as const;
+      return [
+        row({ ...common, name, bar: ratioAtMost(1) }),
+        row({ ...common, name: `${name}: the tail`, bar: ratioAtMost(1, "p99") }),
+      ];
+    };
+    return {
+      rows: [
+        ...both("quiet", quiet),
+        row({
+          scenario,
+          name: "quiet, bun-pty",
+          unit: "ms",
+          trl: await bunPty(bench),
+          beside: tmux(quiet.tmux),
+        }),
+        ...both("beside 4 floods", loud),
+        row({
+          scenario,
+          name: "beside 4 floods: p99",
+          unit: "ms",
+          trl: loud.trl,
+          bar: atMost(besideFloodsP99Ms, "p99"),
+        }),
+      ],
+    };
+  },
+};
+
+interface Echo {
+  trl: Figure;
+  tmux: Figure | undefined;
+}
+
+/** Quiet ones take turns key by key; floods of one side must not disturb the other, so each has its own time. */
+async function echo(bench: Bench, floodCount: number): Promise<Echo> {
+  if (floodCount > 0)
+    return { trl: await trlBeside(bench, floodCount), tmux: await tmuxBeside(bench, floodCount) };
+  await using daemon = await bench.daemon();
+  await using tmux = Tmux.start(bench);
+  await using trl = await trlTypist(bench, daemon);
+  await using peer = await tmux?.typist(bench);
+  const times = await takeTurns(
+    { trl, peer },
+    { count: bench.times(2000, 200), blockOf: 50, pauseMs, warmUp: 2000 },
+  );
+  return { trl: figure(times.trl!.samplesMs), tmux: times.peer && figure(times.peer.samplesMs) };
+}
+
+async function trlBeside(bench: Bench, floodCount: number): Promise<Figure> {
+  await using daemon = await bench.daemon();
+  using wire = await daemon.connect();
+  await using trl = await trlTypist(bench, daemon);
+  await trl.run(2000);
+  for (let i = 0; i < floodCount; i++) await wire.call("pty.create", { command: floodCommand });
+  await Bun.sleep(bench.times(1000, 200));
+  return figure((await trl.run(bench.times(1000, 150), pauseMs)).samplesMs);
+}
+
+async function tmuxBeside(bench: Bench, floodCount: number): Promise<Figure | undefined> {
+  await using tmux = Tmux.start(bench);
+  if (!tmux) return undefined;
+  await using peer = await tmux.typist(bench);
+  for (let i = 0; i < floodCount; i++) await tmux.newSession(`flood${i}`, floodCommand);
+  await Bun.sleep(bench.times(1000, 200));
+  return figure((await peer.run(bench.times(1000, 150), pauseMs)).samplesMs);
+}
+
+/** By itself: it is never still, and would disturb the others. */
+async function bunPty(bench: Bench): Promise<Figure> {
+  await using daemon = await bench.daemon();
+  await using typist = await trlTypist(bench, daemon, { driver: "bun-pty" satisfies DriverName });
+  return figure((await typist.run(bench.times(300, 50), pauseMs)).samplesMs);
+}

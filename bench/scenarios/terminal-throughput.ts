@@ -1,0 +1,60 @@
+// A program that prints a file into a terminal that one client watches, beside tmux, with both drivers.
+import { type DriverName, driverNames } from "../../src/protocol/pty.ts";
+import type { Daemon } from "../harness/daemon.ts";
+import { type Row, rateFigure, ratioAtLeast, row } from "../harness/rows.ts";
+import type { Bench, Scenario } from "../harness/scenario.ts";
+import { besideOf, talkToProgram } from "../harness/sides.ts";
+import { Tmux } from "../harness/tmux.ts";
+import { oneFlood } from "./one-flood.ts";
+import { textFile } from "./text-file.ts";
+
+const scenario = "terminal-throughput";
+
+export const terminalThroughput: Scenario = {
+  name: scenario,
+  about: "MB/s of a program that prints, to one who watches",
+  async run(bench) {
+    const bytes = bench.times(50_000_000, 5_000_000);
+    const file = textFile(bench, bytes);
+    const mbPerS = (ms: number) => bytes / 1000 / ms;
+    await using daemon = await bench.daemon();
+    const rates: Record<DriverName | "tmux", number[]> = { native: [], "bun-pty": [], tmux: [] };
+    for (let i = 0; i < bench.times(3, 1); i++) {
+      for (const driver of driverNames)
+        rates[driver].push(mbPerS(await trlFlood(bench, daemon, driver, file)));
+      if ("command" in bench.tools.tmux) rates.tmux.push(mbPerS(await tmuxFlood(bench, file)));
+    }
+    const beside = besideOf(
+      "tmux",
+      bench.tools.tmux,
+      rates.tmux.length > 0 ? rateFigure(rates.tmux) : undefined,
+    );
+    const rows: Row[] = driverNames.map((driver) =>
+      row({
+        scenario,
+        name: `${bytes / 1e6} MB, ${driver}`,
+        unit: "MB/s",
+        trl: rateFigure(rates[driver]),
+        beside,
+        ...(driver === "native" && { bar: ratioAtLeast(5) }),
+      }),
+    );
+    return { rows };
+  },
+};
+
+async function trlFlood(bench: Bench, daemon: Daemon, driver: DriverName, file: string): Promise<number> {
+  return (await oneFlood(bench, daemon, { driver, file, watchers: 1 })).ms;
+}
+
+/** The session ends with its program, and tmux with its only session. */
+async function tmuxFlood(bench: Bench, file: string): Promise<number> {
+  await using tmux = Tmux.start(bench)!;
+  await using side = await talkToProgram(bench, tmux.controlCommand(`read go; cat ${file}`), {
+    hello: { line: "display-message -p hello", until: "hello" },
+    lines: ["send-keys Enter"],
+    until: "%exit",
+    isAtEnd: true,
+  });
+  return (await side.run(1)).samplesMs[0]!;
+}
