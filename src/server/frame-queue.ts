@@ -20,10 +20,11 @@ export class FrameQueue {
   }
 }
 
-let lastKept: { frame: Uint8Array; copy: Uint8Array } | undefined;
+let lastKept: { frame: Uint8Array; from: number; copy: Uint8Array } | undefined;
 
-/** A frame that many clients get is copied once for all of them who cannot take it now. */
-export function keptCopy(frame: Uint8Array): Uint8Array {
-  if (lastKept?.frame !== frame) lastKept = { frame, copy: new Uint8Array(frame) };
-  return lastKept.copy;
+/** The rest of a frame. One that many clients get is copied once for all of them who cannot take it now. */
+export function keptRest(frame: Uint8Array, from: number): Uint8Array {
+  if (lastKept?.frame !== frame || lastKept.from > from)
+    lastKept = { frame, from, copy: new Uint8Array(frame.subarray(from)) };
+  return lastKept.copy.subarray(from - lastKept.from);
 }
