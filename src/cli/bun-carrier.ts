@@ -2,6 +2,7 @@
 // command takes from start to end.
 import { type Carrier, type CarrierEvents, NoDaemonError } from "../client/carriers/carrier.ts";
 import { lineReader } from "../client/carriers/lines.ts";
+import { whyForeign } from "../util/foreign-socket.ts";
 
 export interface BunCarrier extends Carrier {
   /** Takes nothing until `resume`. */
@@ -34,6 +35,11 @@ export async function bunCarrier(path: string, { message, closed }: CarrierEvent
       },
     },
   }).catch((error: NodeJS.ErrnoException) => Promise.reject(connectFailure(path, error)));
+  const stranger = whyForeign(path);
+  if (stranger !== undefined) {
+    socket.terminate();
+    throw new Error(stranger);
+  }
   return {
     send(frame) {
       unsent.push(Buffer.from(`${frame}\n`));

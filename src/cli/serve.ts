@@ -1,5 +1,6 @@
 import { type ArgsDef, defineCommand } from "citty";
 import { boot } from "../daemon/boot.ts";
+import { preferFewThreads } from "../daemon/few-processes-linux.ts";
 import { environmentName, type FlagTable, flags } from "../daemon/flags.ts";
 import { OptionError } from "../daemon/option-error.ts";
 import { type GivenFlags, readOptions } from "../daemon/options.ts";
@@ -34,6 +35,7 @@ export default defineCommand({
   async run({ args: given, rawArgs }) {
     checkFlags(rawArgs, args);
     refuseWords(given._);
+    if (process.platform === "linux") preferFewThreads(process.env);
     try {
       const ending = [endingSignal()];
       if (process.env[lifelineVariable] === "stdin") ending.push(endOfStdin());

@@ -100,5 +100,17 @@ export const exitedTerminalSeconds = 600;
 /** How often the processor time of a command that has a limit for it is looked at. */
 export const cpuCheckMs = 100;
 
+/**
+ * Descriptors that nothing may take. A listener that cannot accept for want of one keeps a processor busy, and without
+ * one the daemon cannot even look at its own processes.
+ */
+export const reservedDescriptors = 16;
+
+/** What a command or a terminal takes while it is started: both ends of its pipes, and what reads them. */
+export const commandDescriptors = 16;
+
+/** Output that is replied with is there several times: as bytes, as text, as JSON and on its way. Measured: 6.5. */
+export const replyFactor = 7;
+
 /** A shell that is tried within its limits needs some milliseconds; one that thrashes is not waited for. */
 export const helperPatienceMs = 10_000;

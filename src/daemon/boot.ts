@@ -16,6 +16,7 @@ import { serveHttp } from "../server/http/serve.ts";
 import { Router } from "../server/router.ts";
 import { serveStdio } from "../server/stdio.ts";
 import { serveUnix } from "../server/unix.ts";
+import { isOwnSetting } from "../util/engine-settings.ts";
 import { beside } from "../util/socket-path.ts";
 import { tokenVariable } from "../util/token-file.ts";
 import { version } from "../util/version.ts";
@@ -47,12 +48,13 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
   const { socketPath } = options;
   if (options.socketDir) makeSocketDir(options.socketDir);
   const lock = options.hasSocket ? await claimSocket(socketPath, log) : undefined;
-  const runDir = makeRunDir(options.runDir, options.env);
+  let runDir: string | undefined;
   const release = () => {
-    rmSync(runDir, { recursive: true, force: true });
+    if (runDir !== undefined) rmSync(runDir, { recursive: true, force: true });
     lock?.release();
   };
   try {
+    runDir = makeRunDir(options.runDir, options.env);
     const registry = new SessionRegistry(coreOptions(options, runDir), log);
     const runtimes = knownRuntimes(options, registry, runDir);
     const counters = newCounters();
@@ -141,7 +143,7 @@ function openDoors(
 
 /** What they start for their links has our environment, less what is our own business. */
 function knownRuntimes(options: DaemonOptions, { custody }: SessionRegistry, runDir: string): Runtimes {
-  const entries = Object.entries(options.env).filter(([name]) => !name.startsWith("TRL_"));
+  const entries = Object.entries(options.env).filter(([name]) => !isOwnSetting(name, options.env));
   const env = { ...Object.fromEntries(entries), ...custody.exemption.env };
   const runtimes = new Runtimes({ env, runDir, executables: ownExecutables(options.executablesDir) });
   for (const { name, spec, origin } of options.runtimes)

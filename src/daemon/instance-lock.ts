@@ -11,6 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { tryLock } from "../core/process/libc.ts";
+import { forOwnerAlone } from "../util/private-files.ts";
 import { beside } from "../util/socket-path.ts";
 import { OptionError } from "./option-error.ts";
 
@@ -45,26 +46,41 @@ export function holderOf(socketPath: string): string | undefined {
 
 /** Never another's file: not through a link, and not one that holds something else than a pid. */
 function openPidFile(path: string): number {
-  const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
+  const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
   try {
-    const fd = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
-    if (/^\d*\n?$/.test(readFileSync(fd, "latin1").slice(0, 64))) return fd;
+    const fd = forOwnerAlone(() => openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK));
+    if (isPidFile(fd)) return fd;
     closeSync(fd);
   } catch (error) {
-    throw new OptionError(`${path} cannot be used as the pid file: ${(error as Error).message}`);
+    throw unusable(path, error);
   }
-  throw new OptionError(`${path} exists and is no pid file; choose another --socket-path`);
+  throw new OptionError(`${path} exists and is no pid file of this user; choose another --socket-path`);
 }
 
+const pidFileBytesMax = 16;
+
+function isPidFile(fd: number): boolean {
+  const stat = fstatSync(fd);
+  if (!stat.isFile() || stat.uid !== process.getuid?.() || stat.size > pidFileBytesMax) return false;
+  return /^\d*\n?$/.test(readFileSync(fd, "latin1"));
+}
+
+const unusable = (path: string, error: unknown) =>
+  new OptionError(`${path} cannot be used as the pid file: ${(error as Error).message}`);
+
 function hold(fd: number, path: string): InstanceLock {
-  ftruncateSync(fd);
-  writeSync(fd, `${process.pid}\n`, 0);
-  return {
-    release() {
-      if (isSameFile(fd, path)) unlinkSync(path);
-      closeSync(fd);
-    },
+  const release = () => {
+    if (isSameFile(fd, path)) unlinkSync(path);
+    closeSync(fd);
   };
+  try {
+    ftruncateSync(fd);
+    writeSync(fd, `${process.pid}\n`, 0);
+  } catch (error) {
+    release(); // the disk is full
+    throw unusable(path, error);
+  }
+  return { release };
 }
 
 function isSameFile(fd: number, path: string): boolean {

@@ -1,22 +1,22 @@
 // A private directory for the files of shells, in memory where the system has such a place. What a killed
 // daemon left is removed, with the control groups that it names.
-import { chmodSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { sweepCgroups } from "../core/isolation/abandoned-cgroups.ts";
 import { makeOwnDir, removeAbandonedDirs } from "../util/abandoned-dirs.ts";
+import { OptionError } from "./option-error.ts";
 
 export function makeRunDir(asked: string | undefined, env: Record<string, string>): string {
   const candidates = asked === undefined ? [env["XDG_RUNTIME_DIR"], "/dev/shm", tmpdir()] : [asked];
+  let why = "";
   for (const base of candidates) {
     if (!base?.startsWith("/")) continue;
     try {
       removeAbandonedDirs(base, sweepCgroups);
-      const dir = makeOwnDir(base);
-      chmodSync(dir, 0o700);
-      return dir;
-    } catch {
-      // not there or not ours: the next one
+      return makeOwnDir(base);
+    } catch (error) {
+      why = (error as Error).message; // not there or not ours: the next one
     }
   }
-  throw new Error(`no place for temporary files (tried ${candidates.filter(Boolean).join(", ")})`);
+  const tried = candidates.filter(Boolean).join(", ");
+  throw new OptionError(`no place for the private directory (tried ${tried}): ${why}; see --run-dir`);
 }

@@ -1,6 +1,8 @@
 // The file of the socket: is somebody there, is it left over, may it be removed?
 import { lstatSync, mkdirSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
+import { forOwnerAlone } from "../util/private-files.ts";
+import { OptionError } from "./option-error.ts";
 
 /** The kernel's limit on a socket's path, less the final NUL. */
 const pathMaxBytes = process.platform === "linux" ? 107 : 103;
@@ -29,7 +31,11 @@ export function isPathTooLong(path: string): boolean {
 }
 
 export function makeSocketDir(dir: string): void {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  try {
+    forOwnerAlone(() => mkdirSync(dir, { recursive: true }));
+  } catch (error) {
+    throw new OptionError(`--socket-dir: ${(error as Error).message}`);
+  }
 }
 
 async function answers(path: string): Promise<boolean> {

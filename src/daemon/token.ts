@@ -1,6 +1,7 @@
 // The word that frontends prove themselves with: 256 bits in a file that only its owner can read, beside the socket.
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { forOwnerAlone } from "../util/private-files.ts";
 import { readTokenFile, tokenPath } from "../util/token-file.ts";
 import { OptionError } from "./option-error.ts";
 
@@ -21,8 +22,7 @@ function makeToken(path: string): string {
   const token = freshToken();
   const fresh = `${path}.${randomBytes(4).toString("hex")}`;
   try {
-    writeFileSync(fresh, `${token}\n`, { mode: 0o600, flag: "wx" });
-    chmodSync(fresh, 0o600); // a umask may have taken from it
+    forOwnerAlone(() => writeFileSync(fresh, `${token}\n`, { flag: "wx" }));
     renameSync(fresh, path); // never half written, and in place of whatever is there
   } catch (error) {
     rmSync(fresh, { force: true });

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Announcement } from "../protocol/announcement.ts";
+import { forOwnerAlone } from "../util/private-files.ts";
 import { makeOwnDir } from "../util/runtime-dir.ts";
 
 /** Gives what withdraws it. Throws where the directory is not ours to write to. */
@@ -14,7 +15,7 @@ export function announce(directory: string, announcement: Announcement): () => v
   const path = join(directory, `${name}.json`);
   const fresh = join(directory, `.${name}.${randomBytes(4).toString("hex")}`);
   try {
-    writeFileSync(fresh, `${JSON.stringify(announcement)}\n`, { mode: 0o600, flag: "wx" });
+    forOwnerAlone(() => writeFileSync(fresh, `${JSON.stringify(announcement)}\n`, { flag: "wx" }));
     renameSync(fresh, path);
   } catch (error) {
     rmSync(fresh, { force: true });

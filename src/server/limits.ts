@@ -12,6 +12,9 @@ export const pipeBytesMax = 1024 * 1024;
 /** How often it is looked whether somebody still reads standard output: a quiet command would not tell. */
 export const readerCheckMs = 250;
 
+/** How often it is looked whether there is room for more connections by HTTP. */
+export const roomCheckMs = 250;
+
 /** A client that says nothing for so long before its request is whole is let go. */
 export const idleHttpSeconds = 10;
 

@@ -1,6 +1,7 @@
 // The Unix socket transport.
 import { renameSync, rmSync, statSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { descriptorsLeft } from "../core/resources.ts";
 import { Connection } from "./connection.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher } from "./dispatch.ts";
@@ -32,7 +33,7 @@ export function serveUnix(options: UnixServerOptions): Door {
       allowHalfOpen: true,
       socket: {
         open(socket) {
-          if (counters.connections >= maxConnections) return void socket.terminate();
+          if (counters.connections >= maxConnections || descriptorsLeft() < 0) return void socket.terminate();
           counters.connections++;
           counters.connectionsTotal++;
           sockets.add(socket);

@@ -2,9 +2,11 @@
 // are removed by the next one.
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { forOwnerAlone } from "./private-files.ts";
 
 /** Readable by its owner alone. */
-export const makeOwnDir = (base: string): string => mkdtempSync(join(base, `trl-${process.pid}-`));
+export const makeOwnDir = (base: string): string =>
+  forOwnerAlone(() => mkdtempSync(join(base, `trl-${process.pid}-`)));
 
 export function removeAbandonedDirs(
   base: string,

@@ -1,6 +1,7 @@
 // The user's own directory for what runs: gone with the machine's next start, and nobody else's business.
 import { chmodSync, lstatSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { forOwnerAlone } from "./private-files.ts";
 
 /** Where daemons may have announced themselves: the first is where one does, the others where some had to. */
 export function announcementsDirs(env: Record<string, string | undefined>): string[] {
@@ -21,7 +22,7 @@ export function isOwnDir(path: string): boolean {
 /** Throws where it is somebody else's: /tmp is everybody's, and a name in it can be taken by anyone. */
 export function makeOwnDir(path: string): void {
   try {
-    mkdirSync(path, { mode: 0o700 });
+    forOwnerAlone(() => mkdirSync(path));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     if (!isOwnDir(path)) throw new Error(`${path} is not a directory of this user`);

@@ -1,5 +1,5 @@
 // The file with the token, for the daemon that makes it and for those who look for it.
-import { lstatSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { beside } from "./socket-path.ts";
 
 /** Wins over the file. */
@@ -20,6 +20,15 @@ export function readTokenFile(path: string): TokenFile {
   if (!stat.isFile()) return { state: "not-a-file" };
   if (stat.uid !== process.getuid?.()) return { state: "not-ours" };
   if ((stat.mode & 0o477) !== 0o400) return { state: "not-private" };
-  const token = readFileSync(path, "utf8").trim();
-  return wellFormed.test(token) ? { state: "good", token } : { state: "malformed" };
+  // A link that came in its place meanwhile is not followed.
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    if (fstatSync(fd).ino !== stat.ino) return { state: "not-ours" };
+    const token = stat.size > fileBytesMax ? "" : readFileSync(fd, "utf8").trim();
+    return wellFormed.test(token) ? { state: "good", token } : { state: "malformed" };
+  } finally {
+    closeSync(fd);
+  }
 }
+
+const fileBytesMax = 1024;

@@ -1,10 +1,12 @@
 // A real daemon in a directory of its own, gone with everything it started when the test is over.
+import { chownSync } from "node:fs";
 import { join } from "node:path";
 import { openHttp } from "./carriers/http.ts";
 import { StdinConnection } from "./carriers/stdin.ts";
 import { openUnix } from "./carriers/unix.ts";
 import { openWebSocket } from "./carriers/websocket.ts";
 import { startInFront } from "./front.ts";
+import { asUser } from "./other-user.ts";
 import { places } from "./places.ts";
 import { binary } from "./program.ts";
 import { tempDir } from "./temp-dir.ts";
@@ -17,6 +19,8 @@ export interface DaemonSetup {
   env?: Record<string, string>;
   /** Instead of the compiled executable. */
   program?: string[];
+  /** Another user to run as, whose its directory is then; for tests that root runs. */
+  uid?: number;
 }
 
 export interface TestDaemon extends AsyncDisposable {
@@ -41,13 +45,24 @@ export async function startHere({
   flags = [],
   env = {},
   program = [binary],
+  uid,
 }: DaemonSetup = {}): Promise<TestDaemon> {
   const name = transport();
   const dir = tempDir();
+  if (uid !== undefined) chownSync(dir.path, uid, uid);
   const socketPath = join(dir.path, "trl.sock");
   const token = env["TRL_AUTH_TOKEN"] ?? "token-of-the-tests";
   const { doorFlags, doorEnv } = doorSetup(name, token);
-  const command = [...program, "serve", "--socket-path", socketPath, "--allow-root", ...doorFlags, ...flags];
+  const command = [
+    ...asUser(uid),
+    ...program,
+    "serve",
+    "--socket-path",
+    socketPath,
+    "--allow-root",
+    ...doorFlags,
+    ...flags,
+  ];
   const isStdin = name === "stdin";
   const child = Bun.spawn(command, {
     cwd: dir.path,
@@ -58,6 +73,8 @@ export async function startHere({
       LANG: "C.UTF-8",
       ...doorEnv,
       TRL_RUNTIME_DIR: dir.path,
+      // Files that another user leaves in /tmp would be nobody's to remove.
+      ...(uid === undefined ? {} : { TMPDIR: dir.path }),
       ...env,
     },
     stdio: [isStdin ? "pipe" : "ignore", isStdin ? "pipe" : "ignore", "pipe"],

@@ -1,5 +1,6 @@
 // A daemon's Unix socket, by node:net, which Node.js and Bun both have.
 import { createConnection } from "node:net";
+import { whyForeign } from "../../util/foreign-socket.ts";
 import { type Carrier, NoDaemonError, type OpenCarrier } from "./carrier.ts";
 import { lineReader } from "./lines.ts";
 
@@ -10,6 +11,8 @@ export function unixCarrier(path: string): OpenCarrier {
       let failure: Error | undefined;
       let isOpen = false;
       socket.on("connect", () => {
+        const stranger = whyForeign(path);
+        if (stranger !== undefined) return void socket.destroy(new Error(stranger));
         isOpen = true;
         resolve({
           send: (frame) => void socket.write(`${frame}\n`),

@@ -1,6 +1,6 @@
 // Directories: as clients give them, and as the system knows them. A name need not be UTF-8, so that paths of
 // the session itself are bytes.
-import { statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { TrlError } from "../../protocol/errors.ts";
@@ -36,6 +36,17 @@ export function requireDirectory(
   const path = resolve(base ?? "/", expanded);
   if (!exists(Buffer.from(path))) {
     throw new TrlError("INVALID_PARAMS", `working_dir: no such directory: ${path}`);
+  }
+  return path;
+}
+
+/** As the daemon sees it, who may go there may go there inside, too. */
+export function requireOpenDirectory(given: string, base: string | undefined): string {
+  const path = requireDirectory(given, base);
+  try {
+    accessSync(path, constants.X_OK);
+  } catch {
+    throw new TrlError("INVALID_PARAMS", `working_dir: no permission to enter ${path}`);
   }
   return path;
 }

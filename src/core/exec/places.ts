@@ -2,7 +2,7 @@
 // sees them, too.
 import type { Enclosure } from "../isolation/enclosure.ts";
 import { hostPath, type InsideView } from "../isolation/inside-view.ts";
-import { identityOf, isDirectory, requireDirectory } from "./directories.ts";
+import { identityOf, isDirectory, requireDirectory, requireOpenDirectory } from "./directories.ts";
 
 export interface Places {
   isDirectory(path: Uint8Array): boolean;
@@ -12,7 +12,7 @@ export interface Places {
   require(given: string, base: string | undefined): string;
 }
 
-const ownPlaces: Places = { isDirectory, identityOf, require: requireDirectory };
+const ownPlaces: Places = { isDirectory, identityOf, require: requireOpenDirectory };
 
 export function placesOf(enclosure: Enclosure | undefined): Places {
   const view = enclosure?.view;

@@ -11,13 +11,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
+import { forOwnerAlone } from "../../util/private-files.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
-import { pipeSyncWriteMaxBytes, shellStateMaxBytes } from "../limits.ts";
+import { commandDescriptors, pipeSyncWriteMaxBytes, shellStateMaxBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import { closeFd, writeWhole } from "../process/libc.ts";
 import { writeAndClose } from "../process/pipe-writer.ts";
 import { sendSignal } from "../process/process-table.ts";
 import { type SpawnedProcess, spawnProcess } from "../process/spawn.ts";
+import { descriptorsLeft } from "../resources.ts";
 import type { Places } from "./places.ts";
 import { type ByteString, byteStringOf, bytesOf, fromText, quote } from "./shell/byte-string.ts";
 import {
@@ -57,7 +59,7 @@ export class PreparedShell {
     readonly custody: Custody,
   ) {
     try {
-      mkdirSync(dir, { mode: 0o700, recursive: true }); // somebody may have cleaned up above it
+      forOwnerAlone(() => mkdirSync(dir, { recursive: true })); // somebody may have cleaned up above it
       this.process = this.#spawn();
     } catch (error) {
       this.removeFiles();
@@ -85,9 +87,11 @@ export class PreparedShell {
   /** What takes time and needs no command: for the time in which nobody waits. */
   getReady(): void {
     const { commandFile } = this.spec.dialect;
+    if (descriptorsLeft() < commandDescriptors) return; // time is what there is more of
     this.process.output.open();
     try {
-      if (commandFile !== "") this.#commandFile ??= openSync(`${this.dir}/${commandFile}`, "wx", 0o600);
+      if (commandFile !== "")
+        this.#commandFile ??= forOwnerAlone(() => openSync(`${this.dir}/${commandFile}`, "wx"));
     } catch {
       // Its directory was cleaned away. The command will find out, and take another shell.
     }
@@ -98,7 +102,7 @@ export class PreparedShell {
     const { dialect, sessionId } = this.spec;
     this.custody.addRoot(this.process.pid, { sessionId, commandId: feed.commandId });
     sendSignal(this.process.pid, "SIGCONT"); // somebody may have stopped it while it waited
-    if (feed.place === "gone") mkdirSync(`${this.dir}/${shellFiles.gone}`);
+    if (feed.place === "gone") forOwnerAlone(() => mkdirSync(`${this.dir}/${shellFiles.gone}`));
     const { prologue, file, isHarmless } = dialect.commandScript(feed, this.dir);
     if (file !== undefined) this.#writeCommand(file);
     this.#prologue = prologue;
@@ -182,7 +186,7 @@ export class PreparedShell {
   }
 
   #writeFile(name: string, text: ByteString): void {
-    writeFileSync(`${this.dir}/${name}`, bytesOf(text), { mode: 0o600 });
+    forOwnerAlone(() => writeFileSync(`${this.dir}/${name}`, bytesOf(text)));
   }
 }
 

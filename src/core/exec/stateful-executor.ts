@@ -3,6 +3,7 @@ import { TrlError } from "../../protocol/errors.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import { warmShellIdleMs } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
+import { requireDescriptors } from "../resources.ts";
 import type { CommandOutcome } from "./command.ts";
 import { type Env, type EnvOverrides, isShellName, overlayEnv } from "./environment.ts";
 import type { Executor, Launched, LaunchRequest } from "./executor.ts";
@@ -186,6 +187,7 @@ export class StatefulExecutor implements Executor, SpareHolder {
 
   #prepareSpare(): void {
     if (this.#isDisposed || this.#spare) return;
+    requireDescriptors();
     this.#spare = new PreparedShell(this.#shellSpec, this.#spec.newShellDir(), this.#spec.custody);
     this.#spec.spares.hold(this);
   }

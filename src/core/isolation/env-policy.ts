@@ -1,5 +1,6 @@
 // What a session inherits of the daemon's environment, and what commands without a terminal are given instead.
 import type { InheritEnv } from "../../protocol/session.ts";
+import { isOwnSetting } from "../../util/engine-settings.ts";
 import { looksLikeCredential } from "./credentials.ts";
 
 type Env = Record<string, string>;
@@ -11,10 +12,10 @@ export interface EnvPolicy {
   exclude: readonly string[];
 }
 
-/** The daemon's own settings are none of a command's business; its token least of all. No pattern brings them back. */
-const isOwnSetting = (name: string) => name.startsWith("TRL_");
-
-/** First by mode, then what is included on top, at last what is excluded: who excludes has the last word. */
+/**
+ * First by mode, then what is included on top, at last what is excluded: who excludes has the last word. The daemon's
+ * own settings are none of a command's business; its token least of all. No pattern brings them back.
+ */
 export function inheritedEnv(daemonEnv: Env, { mode, include, exclude }: EnvPolicy): Env {
   const isIncluded = matcher(include);
   const isExcluded = matcher(exclude);
@@ -23,7 +24,7 @@ export function inheritedEnv(daemonEnv: Env, { mode, include, exclude }: EnvPoli
     safe: (name: string) => !looksLikeCredential(name),
     none: () => false,
   }[mode];
-  const names = Object.keys(daemonEnv).filter((name) => !isOwnSetting(name) && !isExcluded(name));
+  const names = Object.keys(daemonEnv).filter((name) => !isOwnSetting(name, daemonEnv) && !isExcluded(name));
   const kept = names.filter((name) => isInherited(name) || isIncluded(name));
   return Object.fromEntries(kept.map((name) => [name, daemonEnv[name]!]));
 }

@@ -1,6 +1,7 @@
 // A program that the daemon runs for its own purposes, to learn how it ends and what it complains about. It is in
 // custody like any other, or it would be taken for an orphan.
 import { helperPatienceMs } from "../limits.ts";
+import { requireDescriptors } from "../resources.ts";
 import type { Custody } from "./custody.ts";
 import { sendSignal } from "./process-table.ts";
 
@@ -20,6 +21,7 @@ export interface HelperSpec {
 const drainMs = 100;
 
 export async function runHelper(custody: Custody, { argv, cwd, env }: HelperSpec): Promise<HelperResult> {
+  requireDescriptors();
   const child = Bun.spawn(argv, { cwd, env, detached: true, stdio: ["ignore", "ignore", "pipe"] });
   custody.addRoot(child.pid, { sessionId: "" });
   const timer = setTimeout(() => sendSignal(-child.pid, "SIGKILL"), helperPatienceMs);

@@ -2,6 +2,7 @@
 // `kill`, `writeSync` and `closeSync` cost two to three times as much. Those that are variadic (prctl, fcntl, ioctl) are called on Linux only,
 // where variadic arguments travel like others: on macOS arm64 the call would break.
 import { dlopen, FFIType, ptr } from "bun:ffi";
+import { existsSync } from "node:fs";
 
 const { i32, u64, pointer } = FFIType;
 const isLinux = process.platform === "linux";
@@ -24,19 +25,23 @@ const linuxOnly = {
 } as const;
 
 const muslArch = process.arch === "arm64" ? "aarch64" : "x86_64";
-const libraryNames = isLinux ? ["libc.so.6", `libc.musl-${muslArch}.so.1`] : ["libSystem.B.dylib"];
+/** By its whole path: a name that is not found would be looked for in the directory that we were started in. */
+const muslPath = `/lib/libc.musl-${muslArch}.so.1`;
+const libraryNames = isLinux
+  ? ["libc.so.6", ...(existsSync(muslPath) ? [muslPath] : [])]
+  : ["libSystem.B.dylib"];
 
 function open() {
-  let failure: unknown;
+  const failures: string[] = [];
   for (const name of libraryNames) {
     try {
       const symbols = isLinux ? { ...shared, ...linuxOnly } : shared;
       return dlopen(name, symbols as typeof shared & typeof linuxOnly).symbols;
     } catch (error) {
-      failure = error;
+      failures.push((error as Error).message);
     }
   }
-  throw new Error(`the C library could not be opened (tried ${libraryNames.join(", ")})`, { cause: failure });
+  throw new Error(`the C library could not be opened: ${failures.join("; ")}`);
 }
 
 const libc = open();

@@ -1,6 +1,7 @@
 // Starts one OS process in a session and group of its own, with real pipes for its output.
 import { TrlError } from "../../protocol/errors.ts";
 import type { ProcessUsage } from "../isolation/meter.ts";
+import { endBeforeDaemon } from "./first-victim-linux.ts";
 import { closeFd, createPipe } from "./libc.ts";
 import { ProcessOutput } from "./process-output.ts";
 import { usageOf } from "./usage.ts";
@@ -51,6 +52,7 @@ export function spawnProcess(request: SpawnRequest): SpawnedProcess {
       detached: true,
       stdio: stdio as ["ignore", number, number],
     });
+    endBeforeDaemon(child.pid);
     for (const fd of stdio) if (typeof fd === "number") closeFd(fd);
     return {
       pid: child.pid,

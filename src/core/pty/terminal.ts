@@ -5,6 +5,7 @@ import type { Snapshot, SnapshotFormat } from "../../protocol/pty.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import { destroyGraceMs, inputPendingMaxBytes, terminalRingBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
+import { endBeforeDaemon } from "../process/first-victim-linux.ts";
 import { noteGarbage } from "../process/garbage.ts";
 import { terminate } from "../process/terminate.ts";
 import { Audience, type TerminalListener } from "./audience.ts";
@@ -67,6 +68,7 @@ export class Terminal {
       custody.removeSession(id);
       throw new TrlError("SPAWN_FAILED", `${pty.argv[0]} could not be started: ${(error as Error).message}`);
     }
+    endBeforeDaemon(this.#pty.pid);
     custody.addRoot(this.#pty.pid, { sessionId: id, commandId: id });
     this.#turns = new Turns(this.#pty.pid);
     this.keeping.watch(() => void this.#end(destroyGraceMs));

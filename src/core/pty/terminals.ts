@@ -13,6 +13,7 @@ import {
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
 import type { Custody } from "../process/custody.ts";
+import { requireDescriptors } from "../resources.ts";
 import { isOver } from "../session/expiry.ts";
 import { createTerminal, shellOf } from "./create-terminal.ts";
 import { packIdle } from "./packing.ts";
@@ -48,6 +49,7 @@ export class Terminals {
   create(params: CreateParams, enclosure?: Enclosure): Terminal {
     const { log, refuseNew, isTaken } = this.context;
     refuseNew();
+    requireDescriptors();
     if (
       params.session_id !== undefined &&
       (this.#live.has(params.session_id) || isTaken(params.session_id))

@@ -10,6 +10,7 @@ import { readBody } from "./body.ts";
 import { eventFormat, hasEvents, resumed } from "./events.ts";
 import { exchange } from "./exchange.ts";
 import { Gate, type Refusal } from "./gate.ts";
+import { Listener } from "./listener.ts";
 import { metricsText, metricsType } from "./metrics.ts";
 import { openApi } from "./openapi.ts";
 import { Tickets, ticketSeconds } from "./tickets.ts";
@@ -33,27 +34,29 @@ export interface HttpDoor extends Door {
 
 export function serveHttp(options: HttpOptions): HttpDoor {
   const house = new HttpHouse(options);
-  const { hostname, port, tls, dispatcher, counters, maxLineBytes } = options;
-  const server = Bun.serve<SocketData>({
-    hostname,
-    port,
-    ...(tls ? { tls } : {}),
-    idleTimeout: idleHttpSeconds,
-    maxRequestBodySize: maxLineBytes * 2, // ours comes first, and says so
-    development: false,
-    reusePort: false, // else another process of ours could share the port, and the requests
-    fetch: (request, own) => house.answer(request, own),
-    websocket: webSocketHandler({ dispatcher, counters, maxLineBytes, sockets: house.sockets }),
-    error: (cause) => house.internalError(cause),
-  });
+  const { hostname, tls, dispatcher, counters, maxLineBytes } = options;
+  const listen = (port: number) =>
+    Bun.serve<SocketData>({
+      hostname,
+      port,
+      ...(tls ? { tls } : {}),
+      idleTimeout: idleHttpSeconds,
+      maxRequestBodySize: maxLineBytes * 2, // ours comes first, and says so
+      development: false,
+      reusePort: false, // else another process of ours could share the port, and the requests
+      fetch: (request, own) => house.answer(request, own),
+      websocket: webSocketHandler({ dispatcher, counters, maxLineBytes, sockets: house.sockets }),
+      error: (cause) => house.internalError(cause),
+    });
+  const listener = new Listener(options.port, listen, dispatcher.log);
   return {
-    url: server.url.origin,
+    url: listener.url,
     stopAccepting: () => house.stopAccepting(),
     async farewell() {
       const deadline = performance.now() + farewellMs;
-      const isBusy = () => server.pendingRequests > 0 || house.isBusy;
+      const isBusy = () => listener.pendingRequests > 0 || house.isBusy;
       while (isBusy() && performance.now() < deadline) await Bun.sleep(1);
-      await server.stop(true);
+      await listener.close();
     },
   };
 }

@@ -45,3 +45,22 @@ test("only the word itself is right", () => {
   for (const wrong of ["", "a wor", "a word ", "A word", "a word\0", "\ud800", "x".repeat(100_000)])
     expect(isToken(wrong)).toBeFalse();
 });
+
+test("a wrong word takes as long as any other, whatever it begins with", () => {
+  const token = "0123456789abcdef".repeat(4);
+  const isToken = tokenCheck(token);
+  const nearly = `${token.slice(0, -1)}x`;
+  const wholly = `x${token.slice(1)}`;
+  const batch = (word: string) => {
+    const began = Bun.nanoseconds();
+    for (let count = 0; count < 200; count++) isToken(word);
+    return Bun.nanoseconds() - began;
+  };
+  const fastest = { nearly: Number.POSITIVE_INFINITY, wholly: Number.POSITIVE_INFINITY };
+  // The quickest of many: what else the machine does makes some slower, and none quicker.
+  for (let round = 0; round < 200; round++) {
+    fastest.nearly = Math.min(fastest.nearly, batch(nearly));
+    fastest.wholly = Math.min(fastest.wholly, batch(wholly));
+  }
+  expect(fastest.nearly / fastest.wholly).toBeWithin(0.7, 1.4);
+});

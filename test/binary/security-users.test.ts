@@ -1,0 +1,207 @@
+// Other users of the machine: they get in by no door, and what they put in the way is neither used nor believed.
+import { describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { startHere } from "../support/daemon.ts";
+import { startHttp } from "../support/http.ts";
+import { anotherUid, asUser, isRoot, runAs, strangerUid } from "../support/other-user.ts";
+import { binary } from "../support/program.ts";
+import { newSession } from "../support/session.ts";
+import { tempDir } from "../support/temp-dir.ts";
+import { until } from "../support/wait.ts";
+
+const uid = anotherUid;
+
+/** A place like /tmp: everybody's, where nobody may remove what is another's. */
+function sharedDir() {
+  const dir = tempDir();
+  chmodSync(dir.path, 0o1777);
+  return dir;
+}
+
+const serveAs = (who: number, dir: string, flags: string[] = []) =>
+  runAs(who, ["timeout", "5", binary, "serve", "--socket-path", join(dir, "trl.sock"), ...flags], {
+    TRL_RUNTIME_DIR: join(dir, "runtime"),
+  });
+
+describe.if(isRoot)("another user", () => {
+  test("cannot connect to the socket, nor read the token, the pid file, the announcement or the private directory", async () => {
+    await using daemon = await startHere({ uid });
+    using wire = await daemon.connect();
+    await newSession(wire);
+    chmodSync(daemon.dir, 0o777); // as in a directory that is open to all, only the files themselves protect
+    const runDir = [
+      ...new Bun.Glob(`trl-${daemon.pid}-*`).scanSync({ cwd: "/dev/shm", onlyFiles: false }),
+    ][0]!;
+    const [note] = [...new Bun.Glob("daemons/*.json").scanSync({ cwd: daemon.dir })];
+    const ping = [binary, "ping", "--socket-path", daemon.socketPath];
+    expect(runAs(uid, ping).code).toBe(0);
+    expect(runAs(strangerUid, ping)).toMatchObject({ code: 69, out: "" });
+    const files = [daemon.socketPath.replace(".sock", ".token"), daemon.socketPath.replace(".sock", ".pid")];
+    for (const file of [...files, join(daemon.dir, note!)]) {
+      expect(runAs(uid, ["cat", file]).code).toBe(0);
+      expect(runAs(strangerUid, ["cat", file])).toMatchObject({ code: 1, out: "" });
+    }
+    expect(runAs(uid, ["ls", join("/dev/shm", runDir)]).code).toBe(0);
+    expect(runAs(strangerUid, ["ls", join("/dev/shm", runDir)])).toMatchObject({ code: 2, out: "" });
+  });
+
+  test("sees of a session's variables, input and command nothing in the list of processes", async () => {
+    const secret = "s3cret-of-a-session";
+    await using daemon = await startHere({ uid });
+    using wire = await daemon.connect();
+    const session = await newSession(wire, { env: { FROM_SESSION: secret } });
+    const command = `sleep 1000 # ${secret}`;
+    const more = { env: { FROM_COMMAND: secret }, stdin: secret };
+    await wire.call("exec.stream", { session_id: session.id, command, ...more });
+    for (const driver of ["native", "bun-pty"] as const)
+      await wire.call("pty.create", { command: "sleep 1000", driver, env: { FROM_TERMINAL: secret } });
+    const shown = runAs(strangerUid, ["ps", "-ewwo", "pid,args"]).out;
+    expect(shown).toContain("sleep 1000");
+    expect(shown).not.toContain(secret);
+    const members = runAs(strangerUid, ["pgrep", "-u", String(uid)])
+      .out.trim()
+      .split("\n");
+    for (const pid of members) expect(runAs(strangerUid, ["cat", `/proc/${pid}/environ`]).out).toBe("");
+  });
+
+  test("who reaches the port without the token gets nothing, wherever it is tried", async () => {
+    await using daemon = await startHttp({ uid });
+    for (const path of [
+      "/",
+      "/rpc",
+      "/ticket",
+      "/metrics",
+      "/openapi.json",
+      "/ws",
+      `/?token=${daemon.token}`,
+    ]) {
+      const curl = [
+        "curl",
+        "-s",
+        "-o",
+        "/dev/null",
+        "-w",
+        "%{http_code}",
+        "-X",
+        path === "/ws" ? "GET" : "POST",
+      ];
+      expect(runAs(strangerUid, [...curl, `${daemon.url}${path}`]).out).toBe("401");
+    }
+    expect(daemon.log()).not.toContain(daemon.token);
+  });
+});
+
+describe.if(isRoot)("what a stranger has put at the path of", () => {
+  const obstacles: [name: string, make: (path: string) => void][] = [
+    ["a link to a file", (path) => symlinkSync("/etc/passwd", path)],
+    ["a link to nothing", (path) => symlinkSync("/nonexistent/target", path)],
+    ["a file", (path) => writeFileSync(path, "")],
+    ["a file with a pid", (path) => writeFileSync(path, "1\n", { mode: 0o666 })],
+    ["a directory", (path) => mkdirSync(path)],
+    ["a pipe", (path) => void Bun.spawnSync(["mkfifo", "-m", "666", path])],
+  ];
+
+  describe.each(["trl.sock", "trl.pid"])("%s", (file) => {
+    test.each(obstacles)("%s: is refused in a sentence, and left as it is", (_, make) => {
+      using dir = sharedDir();
+      const path = join(dir.path, file);
+      make(path);
+      Bun.spawnSync(["chown", "-h", `${strangerUid}:${strangerUid}`, path]);
+      const before = lstatSync(path);
+      const { code, err } = serveAs(uid, dir.path);
+      expect(code).toBe(1);
+      expect(err).toContain(path);
+      expect(lstatSync(path)).toMatchObject({ ino: before.ino, size: before.size, mode: before.mode });
+      expect(existsSync("/nonexistent")).toBe(false);
+      if (file === "trl.sock") expect(existsSync(join(dir.path, "trl.pid"))).toBe(false);
+    });
+  });
+
+  test("the token: is not taken for one, and the daemon does not start with it", () => {
+    using dir = sharedDir();
+    const path = join(dir.path, "trl.token");
+    writeFileSync(path, `${"a".repeat(64)}\n`, { mode: 0o600 });
+    chownSync(path, strangerUid, strangerUid);
+    const { code, err } = serveAs(uid, dir.path);
+    expect(code).toBe(1);
+    expect(err).toContain("the token's file cannot be made");
+    expect(existsSync(join(dir.path, "trl.sock"))).toBe(false);
+  });
+
+  test.each([
+    ["a link to another directory", (path: string, own: string) => symlinkSync(own, path)],
+    ["a directory", (path: string) => mkdirSync(path)],
+  ])("the announcements, %s: nothing is written there, and that is logged", async (_, make) => {
+    using dir = sharedDir();
+    const own = join(dir.path, "own");
+    mkdirSync(own);
+    const taken = join(dir.path, "taken");
+    make(taken, own);
+    if (!lstatSync(taken).isSymbolicLink()) chownSync(taken, strangerUid, strangerUid);
+    chownSync(own, uid, uid);
+    await using daemon = await startHere({ uid, env: { TRL_RUNTIME_DIR: taken } });
+    await until("the warning", () => daemon.log().includes("others cannot find this daemon"));
+    expect([...new Bun.Glob("**/*").scanSync({ cwd: taken, dot: true })]).toEqual([]);
+  });
+
+  test("the library that bun-pty is unpacked to: is not loaded", async () => {
+    using dir = sharedDir();
+    const env = { TMPDIR: dir.path };
+    await using strangers = await startHere({ uid: strangerUid, env });
+    using theirWire = await strangers.connect();
+    await theirWire.call("pty.create", { command: "true", driver: "bun-pty" });
+    const [name] = [...new Bun.Glob(`.bun-${strangerUid}-*.so`).scanSync({ cwd: dir.path, dot: true })];
+    const planted = join(dir.path, name!.replace(String(strangerUid), String(uid)));
+    writeFileSync(planted, "no library", { mode: 0o755 });
+    chownSync(planted, strangerUid, strangerUid);
+    await using daemon = await startHere({ uid, env });
+    using wire = await daemon.connect();
+    const { session_id } = await wire.call("pty.create", { command: "echo own", driver: "bun-pty" });
+    await wire.call("pty.wait", { session_id, until: { text: "own" }, timeout_s: 10 });
+  });
+});
+
+describe.if(isRoot)("a daemon that a stranger runs in a place that is everybody's", () => {
+  test("is not spoken to: not by the verbs, the bridge or the library", async () => {
+    using dir = sharedDir();
+    const socketPath = join(dir.path, "trl.sock");
+    const heard = join(dir.path, "heard");
+    const listen = `umask 0; exec socat UNIX-LISTEN:${socketPath},fork,mode=777 OPEN:${heard},creat,append`;
+    const stranger = Bun.spawn([...asUser(strangerUid), "sh", "-c", listen], {
+      stdio: ["ignore", "ignore", "ignore"],
+    });
+    try {
+      await until("the stranger", () => existsSync(socketPath));
+      const where = ["--socket-path", socketPath];
+      for (const words of [
+        ["run", ...where, "--", "echo $SECRET"],
+        ["ls", ...where],
+        ["dial-stdio", ...where],
+      ]) {
+        const { code, err } = runAs(uid, [binary, ...words], { SECRET: "told" });
+        expect(code).toBe(69);
+        expect(err).toContain(`${socketPath} belongs to another user (${strangerUid})`);
+      }
+      const library = join(import.meta.dir, "../../dist/package/client.js");
+      const script = `import { connect } from ${JSON.stringify(library)}; await connect(${JSON.stringify(socketPath)});`;
+      const { code, err } = runAs(uid, [process.execPath, "-e", script], { BUN_INSTALL_CACHE_DIR: dir.path });
+      expect(code).not.toBe(0);
+      expect(err).toContain("belongs to another user");
+      expect(serveAs(uid, dir.path).err).toContain("already running");
+      expect(existsSync(heard) ? readFileSync(heard, "utf8") : "").toBe("");
+    } finally {
+      stranger.kill("SIGKILL");
+      await stranger.exited;
+    }
+  });
+});

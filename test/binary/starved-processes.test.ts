@@ -1,0 +1,95 @@
+// No processes left, or no memory: a session that takes all there is harms neither the daemon nor the others in it.
+import { expect, test } from "bun:test";
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { startHere } from "../support/daemon.ts";
+import { crowdedUid, isRoot } from "../support/other-user.ts";
+import { binary } from "../support/program.ts";
+import { newSession } from "../support/session.ts";
+import { cpuShare, idleShareMax } from "../support/starved.ts";
+import { until } from "../support/wait.ts";
+
+const isLinux = process.platform === "linux";
+/** A user's own limit holds for all that this user runs: it is nobody else's. */
+const uid = crowdedUid;
+
+test.if(isLinux && isRoot)(
+  "a command that forks without end leaves the daemon, and others, alive",
+  async () => {
+    await using daemon = await startHere({ uid, program: ["prlimit", "--nproc=60:60", binary] });
+    using wire = await daemon.connect();
+    const greedy = await newSession(wire);
+    const modest = await newSession(wire);
+    await modest.run("true"); // its next shell is there already
+    const bomb = { session_id: greedy.id, command: "while :; do sleep 1000 & done", timeout_s: 0 };
+    const { stream_id } = await wire.call("exec.stream", bomb);
+    await until("the system to refuse", () => wire.frames.some(({ data }) => String(data).includes("fork")));
+
+    // Each of these makes the engine work, and would have it start a thread.
+    for (let count = 0; count < 20; count++) await wire.call("system.describe", {});
+    const refused = await wire.fail("session.create", {});
+    expect(refused.code).toBe("SPAWN_FAILED");
+    expect(refused.message).toContain("EAGAIN");
+    expect((await wire.fail("pty.create", { command: "true" })).code).toBe("SPAWN_FAILED");
+    expect(await cpuShare(daemon.pid)).toBeLessThan(idleShareMax);
+
+    await wire.call("session.destroy", { session_id: greedy.id, force: true });
+    const exit = await wire.frame((frame) => frame["stream_id"] === stream_id && frame["type"] === "exit");
+    expect(exit["reason"]).toBe("cancelled");
+    expect(await modest.out("x=1; /bin/echo back")).toBe("back");
+    await newSession(wire);
+    expect(daemon.log()).not.toContain("internal error");
+  },
+);
+
+test.if(isLinux && isRoot)("the engine's settings for that are nobody else's business", async () => {
+  await using daemon = await startHere({ uid, program: ["prlimit", "--nproc=200:200", binary] });
+  const own = readFileSync(`/proc/${daemon.pid}/environ`, "utf8");
+  expect(own).toContain("BUN_JSC_useConcurrentJIT=0");
+  using wire = await daemon.connect();
+  expect(await (await newSession(wire)).out("env")).not.toContain("BUN_JSC");
+  for (const driver of ["native", "bun-pty"] as const) {
+    const session_id = driver;
+    await wire.call("pty.create", { session_id, driver, command: "env | grep -c BUN_JSC; echo end" });
+    const { screen } = await wire.call("pty.wait", { session_id, until: { text: "end" }, timeout_s: 10 });
+    expect(screen.lines?.[0]).toBe("0");
+  }
+});
+
+const groups = "/sys/fs/cgroup/memory";
+
+/** A control group of version 1; undefined where there are none that we may make. */
+function memoryGroup(bytes: number): ({ path: string } & Disposable) | undefined {
+  const path = `${groups}/trl-test-${process.pid}`;
+  try {
+    mkdirSync(path);
+    writeFileSync(`${path}/memory.limit_in_bytes`, String(bytes));
+    return { path, [Symbol.dispose]: () => rmdirSync(path) };
+  } catch {
+    return undefined;
+  }
+}
+
+test.if(isLinux && isRoot)("where memory is short, commands end and not the daemon", async () => {
+  using group = memoryGroup(400 * 1024 * 1024);
+  if (!group) return;
+  const enter = ["sh", "-c", `echo $$ >${group.path}/cgroup.procs; exec "$@"`, "sh", binary];
+  {
+    await using daemon = await startHere({ program: enter });
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    // Each of them is smaller than the daemon, which would be the kernel's first choice.
+    const small = "tail -c 30000000 <(head -c 30000000 /dev/zero; exec sleep 60)";
+    const { stdout } = await session.run(`for n in $(seq 16); do ${small} & done; wait -n; echo $?`);
+    expect(stdout).toBe("137\n");
+    const much = { session_id: session.id, command: "echo", max_output_bytes: 64 * 1024 * 1024 };
+    const refused = await wire.fail("exec.run", much);
+    expect(refused.code).toBe("RESOURCE_PRESSURE");
+    expect(refused.message).toStartWith("max_output_bytes: ");
+    await wire.call("session.destroy", { session_id: session.id });
+    const next = await newSession(wire);
+    const flood = await next.run("head -c 100000000 /dev/zero | tr '\\0' y");
+    expect(flood.stdout_bytes).toBe(100_000_000);
+    expect(flood.truncated).toBe(true);
+  }
+  await until("the group to be empty", () => readFileSync(`${group.path}/cgroup.procs`, "utf8") === "");
+});
