@@ -1,7 +1,7 @@
 // The frames of a command or a terminal that somebody else started, from an offset up to now or to the end. All that
 // `trl logs` needs of the connection beyond plain calls is here.
 
-import type { Encoding, StreamSummary } from "../protocol/exec.ts";
+import type { Encoding, ExitFrame, StreamSummary } from "../protocol/exec.ts";
 import type { DaemonClient, StreamFrame, TerminalFrame } from "./client.ts";
 import { lostDaemon } from "./errors.ts";
 import type { TerminalEntry } from "./sessions.ts";
@@ -85,9 +85,14 @@ async function attachOnce(client: DaemonClient, id: string, attached: Attached):
   return await promise;
 }
 
-/** A gap shows in the offsets, also one that lies before the first frame. */
+/** A gap shows in the offsets, also one that lies before the first frame or behind the last. */
 function take(frame: StreamFrame, { at, encoding, streams, follower }: Attached): void {
-  if (frame.type === "exit") follower.frame(frame);
+  if (frame.type === "exit") {
+    const { stdout_bytes: stdout, stderr_bytes: stderr } = frame as ExitFrame;
+    const end = { stdout, stderr };
+    for (const stream of streams) if (end[stream] > at[stream]) follower.gap(stream, at[stream], end[stream]);
+    follower.frame(frame);
+  }
   if (frame.type !== "stdout" && frame.type !== "stderr") return;
   const { type: stream, data, offset, bytes: count } = frame as unknown as OutputFrame;
   const bytes = Buffer.from(data, encoding);

@@ -1,6 +1,6 @@
 // What runs where: commands and terminals' programs in one list, as `ps` and `top` show it.
 
-import type { StreamSummary } from "../protocol/exec.ts";
+import { lostReason, type StreamSummary } from "../protocol/exec.ts";
 import type { TerminalSummary } from "../protocol/pty.ts";
 import type { DaemonClient } from "./client.ts";
 import { bytes, since } from "./format.ts";
@@ -40,7 +40,8 @@ function ofCommand({ stream_id, stdout_bytes, stderr_bytes, ...rest }: StreamSum
 }
 
 function ofTerminal(terminal: TerminalSummary): Running {
-  const { session_id, name, pid, state, created_at, ended_at, exit_code, signal } = terminal;
+  const { session_id, name, pid, state, created_at, ended_at, exit_code, signal, reason } = terminal;
+  const end = reason === lostReason ? lostReason : signal ? "signal" : "exit";
   return {
     id: session_id,
     session_id,
@@ -52,7 +53,7 @@ function ofTerminal(terminal: TerminalSummary): Running {
     ended_at,
     exit_code,
     signal,
-    reason: state === "exited" ? (signal ? "signal" : "exit") : null,
+    reason: state === "exited" ? end : null,
     output_bytes: terminal.offset,
     command: terminal.command ?? terminal.shell,
   };

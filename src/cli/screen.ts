@@ -41,12 +41,20 @@ export default defineCommand({
     const format = given.ansi ? "styled" : "text";
     const screen = await client.call("pty.snapshot", { session_id, format, scrollback });
     if (given.json) printJson(matched === undefined ? screen : { ...screen, matched });
+    else if (screen.lost) throw lostScreen(word);
     else print(textOf(screen));
     if (until && matched) report(until, matched, word, timeoutS);
   },
 });
 
 const defaultTimeoutS = 60;
+
+const lostScreen = (word: string) =>
+  new CliError(
+    `the screen of ${word} went with a daemon that was killed`,
+    errorExitCode("RUNTIME_UNAVAILABLE"),
+    "trl ps --all says how it ended, as far as that is known",
+  );
 
 /** Without the empty rows at its end. */
 function textOf({ lines = [] }: Snapshot): string {

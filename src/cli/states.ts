@@ -7,9 +7,9 @@ interface End {
   reason?: string | null;
 }
 
-/** `exited 0`, `SIGTERM`, `timeout`, `cancelled`: whatever says most. */
+/** `exited 0`, `SIGTERM`, `timeout`, `cancelled`, `lost`: whatever says most. */
 export function endText({ exit_code, signal, reason }: End): string {
-  if (reason === "timeout" || reason === "cancelled") return reason;
+  if (reason === "timeout" || reason === "cancelled" || reason === "lost") return reason;
   return signal ?? `exited ${exit_code}`;
 }
 

@@ -66,6 +66,18 @@ export class ChunkQueue<Data extends string | Uint8Array> {
     this.#add({ chunk: { type, data, offset: start, missing }, end: start + length });
   }
 
+  /** What is before it and has not come is missing: a daemon that was killed leaves how much there was, and no more. */
+  skipTo(end: Offsets): void {
+    for (const type of streamNames) {
+      const missing = end[type] - this.received[type] + this.#dropped[type];
+      if (end[type] <= this.received[type] || this.#isDiscarding) continue;
+      this.#flush(type);
+      const data = (this.asBytes ? nothing : "") as Data;
+      this.#chunks.push({ chunk: { type, data, offset: end[type], missing }, end: end[type] });
+      this.received[type] = end[type];
+    }
+  }
+
   /** No more comes, because all has come, or because of the error. */
   end(error?: Error): void {
     if (this.#isEnded) return;

@@ -181,13 +181,14 @@ export class CommandStream<Data extends string | Uint8Array = string>
       const { signal } = this.#setup;
       if (exit.error) this.#fail(lostError(exit.error));
       else if (signal?.aborted) this.#fail(signal.reason);
-      else this.#finish(commandExit(exit));
+      else this.#finish(exit);
     }
   };
 
-  #finish(exit: CommandExit): void {
+  #finish(exit: ExitFrame): void {
+    this.#chunks.skipTo({ stdout: exit.stdout_bytes, stderr: exit.stderr_bytes });
     this.#chunks.end();
-    this.#exited.resolve(exit);
+    this.#exited.resolve(commandExit(exit));
     this.#end();
   }
 

@@ -1,5 +1,6 @@
 // A terminal, as its user sees it.
 import { TrlError } from "../protocol/errors.ts";
+import { lostReason } from "../protocol/exec.ts";
 import type { Snapshot, TerminalSummary, Until, WaitOutcome } from "../protocol/pty.ts";
 import { isTrlError } from "./errors.ts";
 import type { Host } from "./host.ts";
@@ -121,7 +122,9 @@ export class Terminal implements AsyncDisposable {
 
   async #untilExit(): Promise<TerminalExit> {
     await this.#host.call("pty.wait", { session_id: this.id, until: { exit: true }, timeout_s: 0 });
-    const { exit_code, signal } = await this.#summary();
+    const { exit_code, signal, reason } = await this.#summary();
+    if (reason === lostReason)
+      throw new TrlError("RUNTIME_UNAVAILABLE", "lost: the daemon was killed while the terminal ran");
     return { exitCode: exit_code!, signal };
   }
 

@@ -9,6 +9,9 @@ export const destroyGraceMs = 1000;
 /** The same at shutdown: supervisors and launcher scripts expect the process gone within a second. */
 export const shutdownGraceMs = 300;
 
+/** The same for what a killed daemon has left: nobody waits for it, and all is to be gone within three seconds. */
+export const leftoverGraceMs = 500;
+
 /** SIGKILL cannot be refused, but a process in uninterruptible I/O takes its time; then it is logged. */
 export const killPatienceMs = 5000;
 
@@ -40,6 +43,12 @@ export const inputPendingMaxBytes = 1024 * 1024;
 export const retainedCommandsMax = 256;
 export const retainedBytesMax = 64 * 1024 * 1024;
 export const retainedSeconds = 600;
+
+/** What is noted of them for the case that the daemon is killed: a file that is written anew when it is so large. */
+export const journalBytesMax = 256 * 1024;
+
+/** Where it could not be written, as on a full disk, it is tried again after so long. */
+export const journalPauseMs = 5000;
 
 /** Of a command line this much is told in lists: what it is can be seen, and a list of many stays small. */
 export const commandTextMaxChars = 500;

@@ -20,17 +20,24 @@ import { isOwnSetting } from "../util/engine-settings.ts";
 import { beside } from "../util/socket-path.ts";
 import { tokenVariable } from "../util/token-file.ts";
 import { version } from "../util/version.ts";
-import { daemonTag, endAbandoned } from "./abandoned.ts";
 import { announceSelf } from "./announcing.ts";
+import { CrashRecovery, journalPath } from "./crash-recovery.ts";
+import { daemonTag, stdioPlace } from "./daemon-tag.ts";
 import { untilIdle } from "./idle-exit.ts";
-import { acquireLock, holderOf, type InstanceLock } from "./instance-lock.ts";
+import { acquireLock, holderOf, type InstanceLock, isHolderDead } from "./instance-lock.ts";
 import { createLog } from "./log.ts";
 import { OptionError } from "./option-error.ts";
 import type { DaemonOptions } from "./options.ts";
 import { ownExecutables } from "./own-executables.ts";
 import { makeRunDir } from "./run-dir.ts";
 import { surviveBugs } from "./signals.ts";
-import { inspectSocketFile, isPathTooLong, makeSocketDir, removeStale } from "./socket-file.ts";
+import {
+  inspectSettled,
+  inspectSocketFile,
+  isPathTooLong,
+  makeSocketDir,
+  removeStale,
+} from "./socket-file.ts";
 import { freshToken, obtainToken, tokenCheck } from "./token.ts";
 
 export interface Daemon {
@@ -55,10 +62,12 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
   };
   try {
     runDir = makeRunDir(options.runDir, options.env);
-    const registry = new SessionRegistry(coreOptions(options, runDir), log);
+    const crash = new CrashRecovery(options, lock, log);
+    const registry = new SessionRegistry(coreOptions(options, runDir), log, crash.journal);
     const runtimes = knownRuntimes(options, registry, runDir);
     const counters = newCounters();
-    const { doors, httpUrl, done } = openDoors(options, registry, runtimes, counters, log);
+    const { doors, httpUrl, done } = openDoors(options, registry, runtimes, counters, crash);
+    crash.endLeftovers(runDir);
     const { labels } = options;
     const capabilities = capabilitiesOf({ registry, transports: transportsOf(options), labels });
     const withdraw = announceSelf(options, { http_url: httpUrl, labels, capabilities }, log);
@@ -73,6 +82,7 @@ export async function boot(options: DaemonOptions): Promise<Daemon> {
         for (const door of doors) door.stopAccepting();
         await Promise.all([registry.close(shutdownGraceMs), runtimes.close()]);
         await Promise.all(doors.map((door) => door.farewell()));
+        await crash.close();
       } finally {
         release();
       }
@@ -91,7 +101,7 @@ function openDoors(
   registry: SessionRegistry,
   runtimes: Runtimes,
   counters: ServerCounters,
-  log: Log,
+  { recovered, log }: CrashRecovery,
 ): { doors: Door[]; httpUrl: string | null; done: Promise<string> } {
   const { socketPath, maxLineBytes, stallTimeoutS } = options;
   const transports = transportsOf(options);
@@ -104,6 +114,7 @@ function openDoors(
     stallTimeoutS,
     transports,
     runtimes,
+    recovered,
     labels,
     startedAt: new Date(),
   });
@@ -172,7 +183,7 @@ function orOptionError<T>(flag: string, action: () => T): T {
 
 async function claimSocket(path: string, log: Log): Promise<InstanceLock> {
   if (isPathTooLong(path)) throw new OptionError(`the socket's path is too long for the system: ${path}`);
-  refuseUnlessOurs(path, await inspectSocketFile(path));
+  refuseUnlessOurs(path, await inspectSettled(path, () => isHolderDead(path)));
   const lock = await acquireLock(path);
   if (!lock) throw alreadyRunning(path);
   // With the lock held, nobody else of our kind is about to listen.
@@ -180,8 +191,7 @@ async function claimSocket(path: string, log: Log): Promise<InstanceLock> {
   refuseUnlessOurs(path, file);
   if (file === "stale") {
     removeStale(path);
-    const ended = endAbandoned(path);
-    log.warn("removed the socket of a daemon that was killed", { socket: path, processesEnded: ended });
+    log.warn("removed the socket of a daemon that was killed", { socket: path });
   }
   return lock;
 }
@@ -202,9 +212,10 @@ function alreadyRunning(path: string): OptionError {
 }
 
 function coreOptions(options: DaemonOptions, runDir: string) {
-  const place = options.hasSocket ? options.socketPath : "stdio";
+  const { socketPath } = options;
+  const place = options.hasSocket ? socketPath : stdioPlace;
   const secretPaths = options.hasSocket
-    ? [options.socketPath, beside(options.socketPath, ".token"), beside(options.socketPath, ".pid")]
+    ? [socketPath, beside(socketPath, ".token"), beside(socketPath, ".pid"), journalPath(socketPath)]
     : [];
   return { ...options, runDir, secretPaths, defaultShell: options.shell, daemonTag: daemonTag(place) };
 }

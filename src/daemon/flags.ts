@@ -46,6 +46,13 @@ export const flags = {
     hint: "DIR",
     help: "Where daemons are found ($XDG_RUNTIME_DIR/trl, else /tmp/trl-UID)",
   },
+  journal: {
+    kind: "string",
+    hint: "WHETHER",
+    choices: ["on", "off"],
+    default: "on",
+    help: "Note how commands and terminals ended, beside the socket, for the case that it is killed: on or off",
+  },
   config: {
     kind: "string",
     hint: "FILE",

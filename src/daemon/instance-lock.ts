@@ -11,6 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { tryLock } from "../core/process/libc.ts";
+import { processTable } from "../core/process/process-table.ts";
 import { forOwnerAlone } from "../util/private-files.ts";
 import { beside } from "../util/socket-path.ts";
 import { OptionError } from "./option-error.ts";
@@ -19,6 +20,8 @@ import { OptionError } from "./option-error.ts";
 const patienceMs = 1500;
 
 export interface InstanceLock {
+  /** Who held it last and did not give it back: it was killed, or it would not be ours now. */
+  readonly predecessor: number | undefined;
   release(): void;
 }
 
@@ -42,6 +45,12 @@ export function holderOf(socketPath: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** False where it is not known. */
+export function isHolderDead(socketPath: string): boolean {
+  const holder = processTable.entry(Number(holderOf(socketPath) ?? process.pid));
+  return holder === undefined || holder.isZombie;
 }
 
 /** Never another's file: not through a link, and not one that holds something else than a pid. */
@@ -69,6 +78,7 @@ const unusable = (path: string, error: unknown) =>
   new OptionError(`${path} cannot be used as the pid file: ${(error as Error).message}`);
 
 function hold(fd: number, path: string): InstanceLock {
+  const predecessor = Number(readFileSync(path, "latin1")) || undefined;
   const release = () => {
     if (isSameFile(fd, path)) unlinkSync(path);
     closeSync(fd);
@@ -80,7 +90,7 @@ function hold(fd: number, path: string): InstanceLock {
     release(); // the disk is full
     throw unusable(path, error);
   }
-  return { release };
+  return { predecessor, release };
 }
 
 function isSameFile(fd: number, path: string): boolean {

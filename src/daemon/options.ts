@@ -18,6 +18,10 @@ export interface DaemonOptions {
   /** Not where it speaks on its standard input and output, unless a socket was asked for as well. */
   hasSocket: boolean;
   isStdin: boolean;
+  /** Started by somebody for the moment: it ends with its caller. */
+  isForCaller: boolean;
+  /** Notes for the one that comes after it, should it be killed. */
+  hasJournal: boolean;
   http: HttpDoorOptions | undefined;
   /** Where it announces itself; undefined where it does not. */
   announcementsDir: string | undefined;
@@ -70,15 +74,18 @@ export function readOptions(
   // A flag wins over a variable, also where it is the other one of the two.
   if (given["socket-dir"] !== undefined && given["socket-path"] === undefined) socket.socketPath = undefined;
   const hasSocket = !isOn("stdin") || given["socket-path"] !== undefined || given["socket-dir"] !== undefined;
+  const isForCaller = env[environmentName("lifeline")] !== undefined;
   return {
     socketPath: resolveSocketPath(socket),
     socketDir: socket.socketPath === undefined ? socket.socketDir : undefined,
     hasSocket,
     isStdin: isOn("stdin"),
+    isForCaller,
+    hasJournal: text("journal") === "on" && hasSocket && !isForCaller,
     http: readHttpOptions(text, isOn("insecure-http")),
     announcementsDir: placeToAnnounce(
       text("announce"),
-      { hasSocket, isStdin: isOn("stdin") },
+      { hasSocket, isPrivate: isOn("stdin") || isForCaller },
       {
         ...env,
         TRL_RUNTIME_DIR: absolute(text("runtime-dir")),
@@ -135,11 +142,10 @@ function atLeastOne(name: FlagName, number: (name: FlagName) => number): number 
 /** Who was started by somebody for their own use, and ends with them, is not for others. */
 function placeToAnnounce(
   when: string | undefined,
-  { hasSocket, isStdin }: { hasSocket: boolean; isStdin: boolean },
+  { hasSocket, isPrivate }: { hasSocket: boolean; isPrivate: boolean },
   env: Record<string, string | undefined>,
 ): string | undefined {
   if (when === "on" && !hasSocket) throw new OptionError("--announce on needs a socket to lead to");
-  const isPrivate = isStdin || env[environmentName("lifeline")] !== undefined;
   return when === "on" || (when === "auto" && !isPrivate) ? announcementsDirs(env)[0] : undefined;
 }
 

@@ -1,8 +1,6 @@
-// A private directory for the files of shells, in memory where the system has such a place. What a killed
-// daemon left is removed, with the control groups that it names.
+// A private directory for the files of shells, in memory where the system has such a place.
 import { tmpdir } from "node:os";
-import { sweepCgroups } from "../core/isolation/abandoned-cgroups.ts";
-import { makeOwnDir, removeAbandonedDirs } from "../util/abandoned-dirs.ts";
+import { makeOwnDir } from "../util/abandoned-dirs.ts";
 import { OptionError } from "./option-error.ts";
 
 export function makeRunDir(asked: string | undefined, env: Record<string, string>): string {
@@ -11,7 +9,6 @@ export function makeRunDir(asked: string | undefined, env: Record<string, string
   for (const base of candidates) {
     if (!base?.startsWith("/")) continue;
     try {
-      removeAbandonedDirs(base, sweepCgroups);
       return makeOwnDir(base);
     } catch (error) {
       why = (error as Error).message; // not there or not ours: the next one

@@ -17,6 +17,19 @@ export async function inspectSocketFile(path: string): Promise<SocketFile> {
   return stat.uid === process.getuid?.() ? "stale" : "not-ours";
 }
 
+/** What a killed daemon was just starting holds its socket until it has become another program. */
+const forkedMaxMs = 500;
+
+/** The same, where somebody who was seen there may be about to go. */
+export async function inspectSettled(path: string, isHolderDead: () => boolean): Promise<SocketFile> {
+  const deadline = performance.now() + forkedMaxMs;
+  for (;;) {
+    const file = await inspectSocketFile(path);
+    if (file !== "in-use" || !isHolderDead() || performance.now() > deadline) return file;
+    await Bun.sleep(5);
+  }
+}
+
 export function removeStale(path: string): void {
   unlinkSync(path);
 }

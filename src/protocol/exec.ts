@@ -23,7 +23,7 @@ export type ExitReason = (typeof exitReasons)[number];
 export const isTimeout = (reason: ExitReason): boolean =>
   reason === "timeout" || reason === "wall_clock_limit";
 
-/** Of an exit frame: nobody knows how it ended, as the runtime it ran in is gone. */
+/** Nobody knows how it ended: the runtime it ran in is gone, or the daemon was killed meanwhile. */
 export const lostReason = "lost";
 export const lostExitCode = 255;
 
@@ -164,7 +164,7 @@ export const StreamSummary = v.object({
   stderr_bytes: v.number(),
   exit_code: v.nullable(v.number()),
   signal: v.nullable(v.string()),
-  reason: v.nullable(v.picklist(exitReasons)),
+  reason: v.nullable(v.picklist([...exitReasons, lostReason])),
   runtime: RuntimeField,
 });
 export type StreamSummary = v.InferOutput<typeof StreamSummary>;

@@ -83,7 +83,7 @@ export const TerminalSummary = v.object({
   exit_code: v.nullable(v.number()),
   signal: v.nullable(v.string()),
   ended_at: v.nullable(Timestamp),
-  reason: v.nullable(v.picklist(exitReasons)),
+  reason: v.nullable(v.picklist([...exitReasons, lostReason])),
   receipt: v.nullable(Receipt),
   runtime: RuntimeField,
 });
@@ -163,6 +163,12 @@ export const Snapshot = v.object({
   title: v.string(),
   alternate_screen: v.boolean(),
   offset: v.number(),
+  lost: v.optional(
+    v.pipe(
+      v.literal(true),
+      v.description("the screen went with a daemon that was killed: nothing is known of it"),
+    ),
+  ),
 });
 export type Snapshot = v.InferOutput<typeof Snapshot>;
 

@@ -591,16 +591,21 @@ describe("a slow client", () => {
     using wire = await daemon.connect();
     wire.keepsFrames = false;
     const { streamId } = await start(wire, "yes 'a line of ordinary text that goes on for a while'");
-    const delays: number[] = [];
-    for (let i = 0; i < 40; i++) {
-      const began = performance.now();
+    let passed = 0;
+    wire.onFrame = (frame) => {
+      passed += frame["data"]?.length ?? 0;
+    };
+    const waits: number[] = [];
+    for (let i = 1; i <= 40; i++) {
+      await until("the flood", () => passed > i * 100_000);
+      const before = passed;
       await wire.call("system.ping", {});
-      delays.push(performance.now() - began);
+      waits.push(passed - before);
     }
     await wire.call("exec.cancel", { stream_id: streamId });
     await wire.frame((frame) => frame["type"] === "exit");
-    // Without turns it would be seconds; the rest is for a machine that is busy.
-    expect(delays.sort((a, b) => a - b)[Math.floor(delays.length * 0.9)]).toBeLessThan(250);
+    // In what passes meanwhile, not in time: that is the machine's. What was on its way cannot be overtaken.
+    expect(waits.sort((a, b) => a - b)[Math.floor(waits.length * 0.9)]).toBeLessThan(4 * 1024 * 1024);
   });
 
   test("that takes nothing is let go after the stall timeout, and may come back", async () => {

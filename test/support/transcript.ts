@@ -49,6 +49,7 @@ const volatileNumbers = [
   "bytes_out",
   "connections_total",
   "duration_ms",
+  "durationMs",
   "cpu_ms",
   "memory_rss_bytes",
   "open_fds",

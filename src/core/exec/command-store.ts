@@ -1,5 +1,7 @@
 // Commands by id: those that run, and for a while those that have ended, for clients that come back.
 import { TrlError } from "../../protocol/errors.ts";
+import type { Journal } from "../journal/journal.ts";
+import { commandEnded, commandStarted } from "../journal/notes.ts";
 import { commandTextMaxChars, retainedBytesMax, retainedCommandsMax, retainedSeconds } from "../limits.ts";
 import type { Command } from "./command.ts";
 import { CommandTally } from "./tally.ts";
@@ -23,8 +25,11 @@ export class CommandStore {
   #ended = new Map<string, CommandRecord>();
   #endedBytes = 0;
 
+  constructor(readonly journal?: Journal) {}
+
   add(record: CommandRecord): void {
     this.#running.set(record.command.id, record);
+    this.journal?.write(commandStarted(record));
     void record.command.ended.then(() => this.#end(record));
   }
 
@@ -71,6 +76,7 @@ export class CommandStore {
     this.tally.add(reason, exitCode, durationMs, stdout.totalBytes + stderr.totalBytes);
     this.#running.delete(command.id);
     this.#ended.set(command.id, record);
+    this.journal?.write(commandEnded(record));
     command.output.compact();
     this.#endedBytes += heldBytes(record);
     this.forgetOld();

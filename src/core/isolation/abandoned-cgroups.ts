@@ -7,32 +7,52 @@ import { killPids, readPids, readText, removeNow, tryWrite } from "./cgroup-file
 /** The file in a run directory that names the groups of its daemon. */
 export const recordName = "cgroups";
 
+const attemptsMax = 100;
+const attemptMs = 1;
+
+/** Who is in them. */
+export const membersOf = (runDir: string, pid: number): number[] =>
+  groupsOf(runDir, pid).flatMap((group) => readPids(join(group, "cgroup.procs")));
+
+/** The daemon may have been killed while it held them still; then they hear nothing. */
+export function thaw(runDir: string, pid: number): void {
+  for (const group of groupsOf(runDir, pid)) {
+    tryToThaw(group);
+    if (readText(join(group, "cgroup.freeze")).trim() === "1") tryWrite(join(group, "cgroup.freeze"), 0);
+  }
+}
+
+/** Nobody is in them and they are gone when it resolves. */
+export async function sweepCgroups(runDir: string, pid: number): Promise<void> {
+  for (const group of groupsOf(runDir, pid)) await sweep(group);
+  for (const directory of directoriesOf(runDir, pid)) removeNow(directory);
+}
+
+async function sweep(group: string): Promise<void> {
+  for (let attempt = 0; attempt < attemptsMax && !removeNow(group); attempt++) {
+    if (!tryWrite(join(group, "cgroup.kill"), 1)) killPids(readPids(join(group, "cgroup.procs")));
+    tryToThaw(group);
+    await Bun.sleep(attemptMs);
+  }
+}
+
+const tryToThaw = (group: string) => tryWrite(join(group, "freezer.state"), "THAWED");
+
 /** Only what a daemon of that pid has made. */
-export function sweepCgroups(runDir: string, pid: number): void {
+function directoriesOf(runDir: string, pid: number): string[] {
   const isItsOwn = new RegExp(`/trl-${pid}-\\d+(?:\\.daemon)?$`);
-  const directories = readText(join(runDir, recordName))
+  return readText(join(runDir, recordName))
     .split("\n")
     .filter((path) => isItsOwn.test(path));
-  for (const directory of directories) {
-    for (const group of groupsIn(directory)) sweep(group);
-    removeNow(directory);
-  }
 }
 
-function sweep(group: string): void {
-  for (let attempt = 0; attempt < 100 && !removeNow(group); attempt++) {
-    if (!tryWrite(join(group, "cgroup.kill"), 1)) killPids(readPids(join(group, "cgroup.procs")));
-    tryWrite(join(group, "freezer.state"), "THAWED");
-    Bun.sleepSync(1);
-  }
-}
-
-function groupsIn(directory: string): string[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => join(directory, name));
-  } catch {
-    return [];
-  }
+function groupsOf(runDir: string, pid: number): string[] {
+  return directoriesOf(runDir, pid).flatMap((directory) => {
+    try {
+      const entries = readdirSync(directory, { withFileTypes: true });
+      return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(directory, name));
+    } catch {
+      return [];
+    }
+  });
 }

@@ -45,6 +45,7 @@ export class Custody {
   #metDead = false;
   /** Processes met as somebody's descendants: if they lose their parents, it is known whose they are. */
   #met = new Map<number, Adopted>();
+  readonly pids = (): number[] => [...this.#roots.keys(), ...this.#adopted.keys()];
 
   /** Where orphans cannot be adopted (macOS), groups and tags must do. */
   constructor(readonly adoptsOrphans = becomeSubreaper()) {

@@ -1,5 +1,5 @@
 // Processes on macOS, where ps(1) is the public door.
-import type { ProcessEntry, ProcessTable } from "./process-table.ts";
+import type { ProcessEntry, ProcessTable, SurveyedProcess } from "./process-table.ts";
 
 export const darwinProcesses: ProcessTable = {
   entry,
@@ -7,6 +7,10 @@ export const darwinProcesses: ProcessTable = {
   childrenOf,
   commandLine,
   environmentOf,
+  survey,
+  // Start times are dates, and there is one namespace.
+  world: () => "darwin",
+  isInOurWorld: () => true,
   stanceOf: () => undefined,
   newestPid: () => 0,
 };
@@ -58,8 +62,25 @@ function environmentOf(pid: number, names: readonly string[]): Record<string, st
   const line = ps("-Eww", "-o", "command=", "-p", String(pid))[0] ?? "";
   const found: Record<string, string> = {};
   for (const name of names) {
-    const match = new RegExp(`(?:^|\\s)${name}=(\\S*)`).exec(line);
-    if (match) found[name] = match[1]!;
+    const value = variableIn(line, name);
+    if (value !== undefined) found[name] = value;
   }
   return found;
+}
+
+/** Behind the words of the command; a value ends at its first space. */
+const variableIn = (line: string, name: string): string | undefined =>
+  new RegExp(`(?:^|\\s)${name}=(\\S*)`).exec(line)?.[1];
+
+/** Of all at once: one program, that is not waited for. */
+async function survey(name: string): Promise<SurveyedProcess[]> {
+  const child = Bun.spawn(["/bin/ps", "-AEww", "-o", "pid=,ppid=,pgid=,stat=,lstart=,command="], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const lines = (await child.stdout.text()).split("\n");
+  return lines.flatMap((line) => {
+    const [, before, command] = /^(\s*\d+\s+\d+\s+\d+\s+\S+(?:\s+\S+){5})\s(.*)$/.exec(line) ?? [];
+    const known = before === undefined ? undefined : parse(before);
+    return known ? { ...known, variable: variableIn(command!, name) } : [];
+  });
 }

@@ -1,7 +1,7 @@
 // Processes on Linux: /proc, and nowhere else in this program.
-import { openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
 import { constants } from "node:os";
-import type { ProcessEntry, ProcessTable, Stance } from "./process-table.ts";
+import type { ProcessEntry, ProcessTable, Stance, SurveyedProcess } from "./process-table.ts";
 
 export const linuxProcesses: ProcessTable = {
   entry,
@@ -9,9 +9,15 @@ export const linuxProcesses: ProcessTable = {
   childrenOf,
   commandLine,
   environmentOf,
+  survey,
+  world,
+  isInOurWorld,
   stanceOf,
   newestPid,
 };
+
+/** Of a survey at a time: about a millisecond. */
+const surveyStep = 20;
 
 /** A process may end between any two looks, so what cannot be read is simply not there. */
 function readOrEmpty(path: string): string {
@@ -79,6 +85,32 @@ function environmentOf(pid: number, names: readonly string[]): Record<string, st
       found[name] = Buffer.from(variable.slice(equals + 1), "latin1").toString("utf8");
   }
   return found;
+}
+
+async function survey(name: string): Promise<SurveyedProcess[]> {
+  const found: SurveyedProcess[] = [];
+  for (const [index, pid] of numericNames("/proc").entries()) {
+    if (index % surveyStep === surveyStep - 1) await new Promise(setImmediate);
+    const known = entry(pid);
+    if (known) found.push({ ...known, variable: environmentOf(pid, [name])[name] });
+  }
+  return found;
+}
+
+function world(): string {
+  return `${readOrEmpty("/proc/sys/kernel/random/boot_id").trim()} ${pidNamespace("self")}`;
+}
+
+function isInOurWorld(pid: number): boolean {
+  return pidNamespace(pid) === pidNamespace("self");
+}
+
+function pidNamespace(pid: number | "self"): string {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/pid`);
+  } catch {
+    return "";
+  }
 }
 
 function stanceOf(pid: number, signal: NodeJS.Signals): Stance | undefined {

@@ -25,6 +25,11 @@ export interface Stance {
   isPending: boolean;
 }
 
+/** One of everybody's, with one variable of its environment, where that can be read. */
+export interface SurveyedProcess extends ProcessEntry {
+  variable: string | undefined;
+}
+
 export interface ProcessTable {
   entry(pid: number): ProcessEntry | undefined;
   list(): ProcessEntry[];
@@ -33,6 +38,12 @@ export interface ProcessTable {
   commandLine(pid: number): string;
   /** Variables of the environment that the process was started with, by name. */
   environmentOf(pid: number, names: readonly string[]): Record<string, string>;
+  /** All processes. Takes its time, in which others have their turns. */
+  survey(name: string): Promise<SurveyedProcess[]>;
+  /** Names the system in which pids and start times mean what they mean here: this start of it, this namespace. */
+  world(): string;
+  /** Whether a process counts its pids as we do. */
+  isInOurWorld(pid: number): boolean;
   /** Undefined where the process has gone, or the system does not tell. */
   stanceOf(pid: number, signal: NodeJS.Signals): Stance | undefined;
   /** Of all processes of this machine the last that was made; 0 where the system does not tell. */

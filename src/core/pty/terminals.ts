@@ -4,6 +4,8 @@ import type { CreateParams } from "../../protocol/pty.ts";
 import { newId } from "../../util/ids.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import type { Enclosures } from "../isolation/enclosures.ts";
+import type { Journal } from "../journal/journal.ts";
+import { terminalEnded, terminalStarted } from "../journal/notes.ts";
 import {
   emulatorWarmUpMs,
   exitedTerminalBytesMax,
@@ -29,6 +31,7 @@ export interface TerminalsContext {
   enclosures: Enclosures;
   custody: Custody;
   log: Log;
+  journal: Journal | undefined;
   /** Throws where there is no room for one more. */
   refuseNew(): void;
   /** Terminals and sessions share their ids. */
@@ -47,7 +50,7 @@ export class Terminals {
   constructor(readonly context: TerminalsContext) {}
 
   create(params: CreateParams, enclosure?: Enclosure): Terminal {
-    const { log, refuseNew, isTaken } = this.context;
+    const { log, journal, refuseNew, isTaken } = this.context;
     refuseNew();
     requireDescriptors();
     if (
@@ -61,6 +64,7 @@ export class Terminals {
     const terminal = createTerminal(id, params, this.context, enclosure);
     this.#exited.delete(id);
     this.#live.set(id, terminal);
+    journal?.write(terminalStarted(terminal));
     this.#warmUp ??= setTimeout(warmUpEmulator, emulatorWarmUpMs);
     log.info("terminal created", { session: id, driver: terminal.spec.driver.name });
     void terminal.done.then(() => this.#ended(terminal));
@@ -152,9 +156,11 @@ export class Terminals {
 
   #ended(terminal: Terminal): void {
     const { id, exit } = terminal;
-    this.context.log.info("terminal ended", { session: id, exitCode: exit!.exitCode });
+    const { journal, log } = this.context;
+    log.info("terminal ended", { session: id, exitCode: exit!.exitCode });
     if (this.#live.get(id) === terminal) this.#live.delete(id);
     this.#exited.set(id, terminal);
+    journal?.write(terminalEnded(terminal));
     let bytes = [...this.#exited.values()].reduce((sum, { ring }) => sum + ring.heldBytes, 0);
     for (const [oldest, known] of this.#exited) {
       if (this.#exited.size > exitedTerminalsMax) this.#exited.delete(oldest);

@@ -6,6 +6,7 @@ import { CommandStore } from "../exec/command-store.ts";
 import { SpareShells } from "../exec/spare-shells.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import { Enclosures } from "../isolation/enclosures.ts";
+import type { Journal } from "../journal/journal.ts";
 import { cleanupIntervalMs, destroyGraceMs } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
@@ -21,7 +22,7 @@ import type { Session } from "./session.ts";
 
 export class SessionRegistry {
   readonly custody = new Custody();
-  readonly commands = new CommandStore();
+  readonly commands: CommandStore;
   readonly terminals: Terminals;
   readonly enclosures: Enclosures;
   #sessions = new Map<string, Session>();
@@ -36,13 +37,16 @@ export class SessionRegistry {
   constructor(
     readonly options: CoreOptions,
     readonly log: Log,
+    readonly journal?: Journal,
   ) {
+    this.commands = new CommandStore(journal);
     this.enclosures = new Enclosures({ ...options, maxProcesses: options.sessionMaxProcesses }, this.custody);
     this.terminals = new Terminals({
       options,
       enclosures: this.enclosures,
       custody: this.custody,
       log,
+      journal,
       refuseNew: () => this.#refuseNew(),
       isTaken: (id) => this.#sessions.has(id) || this.isTakenElsewhere(id),
     });
@@ -187,6 +191,8 @@ export class SessionRegistry {
 
   #housekeeping(): void {
     this.custody.tend();
+    // Elsewhere to look at a process is to start a program.
+    if (this.custody.adoptsOrphans) this.journal?.tend(this.custody.pids());
     this.commands.forgetOld();
     this.terminals.tend();
     for (const session of this.list()) {

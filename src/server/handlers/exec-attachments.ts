@@ -15,7 +15,7 @@ export function attachmentHandlers({ registry, stallTimeoutS }: HandlerContext):
       registry.touch(sessionId);
       const { stdout, stderr } = command.output;
       const asked = { stdout: wanted.stdout_offset ?? 0, stderr: wanted.stderr_offset ?? 0 };
-      refuseBeyondEnd(asked, command);
+      refuseBeyondEnd(asked, { stdout: stdout.totalBytes, stderr: stderr.totalBytes });
       const onCharacters = encoding === "utf8";
       const from = {
         stdout: stdout.resumeFrom(asked.stdout, onCharacters),
@@ -83,13 +83,12 @@ export function windowOf(wanted: { window_bytes?: number | undefined; resume_key
   return wanted.window_bytes;
 }
 
-function refuseBeyondEnd(asked: Offsets, { output }: Command): void {
+export function refuseBeyondEnd(asked: Offsets, total: Offsets): void {
   for (const stream of ["stdout", "stderr"] as const) {
-    const total = output[stream].totalBytes;
-    if (asked[stream] <= total) continue;
+    if (asked[stream] <= total[stream]) continue;
     throw new TrlError(
       "INVALID_PARAMS",
-      `${stream}_offset: expected at most ${total}, which is where ${stream} ends now`,
+      `${stream}_offset: expected at most ${total[stream]}, which is where ${stream} ends now`,
     );
   }
 }

@@ -69,7 +69,7 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
 }
 
 /** A limit that was reached is an error, and so is a failure where that was asked for; both have a result. */
-function concluded(result: RunResult, check: boolean | undefined): RunResult {
+export function concluded(result: RunResult, check: boolean | undefined): RunResult {
   if (isTimeout(result.reason)) {
     const seconds = (result.duration_ms / 1000).toFixed(1);
     const which = result.reason === "timeout" ? "" : ", the limit of its session";

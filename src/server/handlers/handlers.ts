@@ -1,4 +1,5 @@
 // One handler for each method of the table; the type sees to it that none is missing.
+import type { Recovered } from "../../core/journal/recovered.ts";
 import type { SessionRegistry } from "../../core/session/registry.ts";
 import type { MethodName, Params, Result } from "../../protocol/methods.ts";
 import type { Runtimes } from "../../runtime/runtimes.ts";
@@ -8,6 +9,7 @@ import { execHandlers } from "./exec.ts";
 import { attachmentHandlers } from "./exec-attachments.ts";
 import { ptyHandlers } from "./pty.ts";
 import { subscriptionHandlers } from "./pty-subscriptions.ts";
+import { withRecovered } from "./recovered.ts";
 import { runtimeHandlers } from "./runtime.ts";
 import { sessionHandlers } from "./session.ts";
 import { systemHandlers } from "./system.ts";
@@ -24,6 +26,8 @@ export interface HandlerContext {
   maxLineBytes: number;
   stallTimeoutS: number;
   runtimes: Runtimes;
+  /** Of a daemon that was killed before this one. */
+  recovered: Recovered;
   /** Of this daemon, for those who choose a runtime by what it has. */
   labels: readonly string[];
   startedAt: Date;
@@ -32,7 +36,7 @@ export interface HandlerContext {
 }
 
 export function createHandlers(context: HandlerContext): Handlers {
-  return {
+  const handlers: Handlers = {
     ...systemHandlers(context),
     ...sessionHandlers(context),
     ...execHandlers(context),
@@ -41,4 +45,5 @@ export function createHandlers(context: HandlerContext): Handlers {
     ...subscriptionHandlers(context),
     ...runtimeHandlers(context),
   };
+  return withRecovered(handlers, context);
 }

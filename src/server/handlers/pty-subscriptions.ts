@@ -64,7 +64,7 @@ export function subscribe(
   afterReply(() => subscription.start());
 }
 
-function refuseBeyondEnd(from: number | undefined, end: number): void {
+export function refuseBeyondEnd(from: number | undefined, end: number): void {
   if (from === undefined || from <= end) return;
   throw new TrlError("INVALID_PARAMS", `from: expected at most ${end}, which is where the output ends now`);
 }

@@ -1,6 +1,6 @@
 // The daemon dies in the middle of everything.
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import type { Terminal, Trl } from "trl/client";
 import { type Case, type Daemon, failure, soon, until, type World } from "../world.ts";
 import { textOf } from "./streams.ts";
@@ -117,24 +117,41 @@ export const deaths: Case[] = [
   {
     name: "death: behind a proxy, a new daemon that knows nothing of it is told to all who wait",
     on: ["socket"],
-    async run(world) {
-      const first = await world.ownDaemon();
-      const { trl, proxy } = await world.overProxy({ patienceS: 20 }, first);
-      const [one, two] = [await trl.session(), await trl.session()];
-      const terminal = await trl.terminal({ command: "cat" });
-      const mark = world.path("mark");
-      const run = failure("the run", one.run(`touch ${mark}; sleep 60`), "RUNTIME_UNAVAILABLE");
-      const stream = two.stream("echo begun; sleep 60");
-      const reading = failure("the loop", textOf(stream), "RUNTIME_UNAVAILABLE");
-      const watching = failure("the terminal", watched(terminal), "SESSION_NOT_FOUND");
-      const exited = failure("its end", terminal.exited, "SESSION_NOT_FOUND");
-      await stream.started;
-      await until("the run", () => existsSync(mark));
-      proxy.isAway = true;
-      await first.kill();
-      await world.ownDaemon(first.socket);
-      proxy.isAway = false;
-      await Promise.all([run, reading, watching, exited]);
-    },
+    run: (world) => diesBehindProxy(world, "SESSION_NOT_FOUND", (socket) => rmSync(journalOf(socket))),
+  },
+  {
+    name: "death: behind a proxy, a new daemon that has the journal says that all is lost",
+    on: ["socket"],
+    run: (world) => diesBehindProxy(world, "RUNTIME_UNAVAILABLE", () => {}),
   },
 ];
+
+const journalOf = (socket: string) => socket.replace(/\.sock$/, ".journal");
+
+/** What is watched is found again by attaching: what the new daemon knows of a terminal is what is told. */
+async function diesBehindProxy(
+  world: World,
+  ofTerminal: "SESSION_NOT_FOUND" | "RUNTIME_UNAVAILABLE",
+  between: (socket: string) => void,
+): Promise<void> {
+  const first = await world.ownDaemon();
+  const { trl, proxy } = await world.overProxy({ patienceS: 20 }, first);
+  const [one, two] = [await trl.session(), await trl.session()];
+  const terminal = await trl.terminal({ command: "cat" });
+  const mark = world.path("mark");
+  const run = failure("the run", one.run(`touch ${mark}; sleep 60`), "RUNTIME_UNAVAILABLE");
+  const stream = two.stream("echo begun; sleep 60");
+  const reading = failure("the loop", textOf(stream), "RUNTIME_UNAVAILABLE");
+  const watching = failure("the terminal", watched(terminal), ofTerminal);
+  const exited = failure("its end", terminal.exited, ofTerminal);
+  await stream.started;
+  await until("the run", () => existsSync(mark));
+  const journal = journalOf(first.socket);
+  await until("the journal", () => existsSync(journal) && readFileSync(journal, "utf8").includes(stream.id));
+  proxy.isAway = true;
+  await first.kill();
+  between(first.socket);
+  await world.ownDaemon(first.socket);
+  proxy.isAway = false;
+  await Promise.all([run, reading, watching, exited]);
+}

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { toJsonSchema } from "@valibot/to-json-schema";
+import { Recovered } from "../../../src/core/journal/recovered.ts";
 import type { SessionRegistry } from "../../../src/core/session/registry.ts";
 import { isMethodName, methods } from "../../../src/protocol/methods.ts";
 import { Executables } from "../../../src/runtime/executables.ts";
@@ -23,6 +24,7 @@ test("every method has a handler, and every handler a method", () => {
     maxLineBytes: 1,
     runtimes: new Runtimes({ env: {}, runDir: "", executables: new Executables({ own: undefined }) }),
     labels: [],
+    recovered: new Recovered(),
     startedAt: new Date(),
     stallTimeoutS: 30,
   });

@@ -1,0 +1,121 @@
+// A file beside the socket, for the case that the daemon is killed: the commands and terminals that it has and had, and
+// the processes that it keeps. Written after those who are being answered, all of one turn at a time. The kernel has
+// what was written when the daemon is killed, so that nothing is flushed to the disk, and it takes microseconds.
+import { closeSync, existsSync, fchmodSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { journalBytesMax, journalPauseMs, retainedCommandsMax } from "../limits.ts";
+import type { Log } from "../log.ts";
+import { Census } from "./census.ts";
+import { hasEnded, type JournalRecord } from "./record.ts";
+
+export class Journal {
+  readonly #running = new Map<string, JournalRecord>();
+  /** In the order of their end. */
+  readonly #ended = new Map<string, JournalRecord>();
+  readonly #census = new Census();
+  #daemons: readonly number[] = [process.pid];
+  #fd: number | undefined;
+  #bytes = 0;
+  #bytesMax = journalBytesMax;
+  #pending = "";
+  #notBefore = 0;
+  #hasComplained = false;
+  #isClosed = false;
+
+  constructor(
+    readonly path: string,
+    readonly log: Log,
+  ) {}
+
+  /** What was known of the id before is replaced. */
+  write(record: JournalRecord): void {
+    this.#running.delete(record.id);
+    this.#ended.delete(record.id);
+    (hasEnded(record) ? this.#ended : this.#running).set(record.id, record);
+    if (this.#ended.size > retainedCommandsMax) this.#ended.delete(this.#ended.keys().next().value!);
+    this.#append(record);
+  }
+
+  /** Daemons that were killed on this socket, while what they left is being ended. */
+  set predecessors(pids: readonly number[]) {
+    this.#daemons = [process.pid, ...pids];
+    this.#append({ daemons: this.#daemons });
+  }
+
+  /** To be called now and then, with the pids of what is in custody. */
+  tend(pids: number[]): void {
+    const isGone = this.#fd !== undefined && !existsSync(this.path); // a cleaner came by
+    if (isGone) this.#close();
+    if (this.#census.take(pids) || isGone) this.#append(this.#census);
+  }
+
+  /** An orderly end: all who waited were told how theirs ended, and there is nobody to come back to. */
+  remove(): void {
+    this.#isClosed = true;
+    this.#close();
+    try {
+      rmSync(this.path, { force: true });
+    } catch {
+      // somebody else's is in its place
+    }
+  }
+
+  #append(line: object): void {
+    if (this.#isClosed || performance.now() < this.#notBefore) return;
+    if (this.#pending === "") setImmediate(() => this.#flush());
+    this.#pending += lineOf(line);
+  }
+
+  #flush(): void {
+    if (this.#isClosed) return;
+    const text = this.#pending;
+    this.#pending = "";
+    try {
+      if (this.#fd === undefined || this.#bytes + text.length > this.#bytesMax) this.#rewrite();
+      else this.#writeAll(this.#fd, text);
+    } catch (error) {
+      this.#failed(error as Error);
+    }
+  }
+
+  /** All that counts, in a new file: whole from the first moment, in place of whatever is there. */
+  #rewrite(): void {
+    this.#close();
+    const fresh = `${this.path}.new`;
+    rmSync(fresh, { force: true });
+    const fd = openSync(fresh, "ax", 0o600);
+    try {
+      fchmodSync(fd, 0o600); // a umask may have taken from it
+      const records = [...this.#ended.values(), ...this.#running.values()];
+      this.#bytes = 0;
+      this.#writeAll(fd, [{ daemons: this.#daemons }, this.#census, ...records].map(lineOf).join(""));
+      renameSync(fresh, this.path);
+    } catch (error) {
+      closeSync(fd);
+      rmSync(fresh, { force: true });
+      throw error;
+    }
+    this.#bytesMax = Math.max(journalBytesMax, 2 * this.#bytes);
+    this.#fd = fd;
+  }
+
+  #writeAll(fd: number, text: string): void {
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+    this.#bytes += bytes.length;
+  }
+
+  #close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+
+  /** The commands go on: what would have been noted is not, and is noted again when there is room. */
+  #failed({ message }: Error): void {
+    this.#close();
+    this.#notBefore = performance.now() + journalPauseMs;
+    if (!this.#hasComplained) this.log.warn("the journal cannot be written", { cause: message });
+    this.#hasComplained = true;
+  }
+}
+
+const lineOf = (line: object): string => `${JSON.stringify(line)}\n`;

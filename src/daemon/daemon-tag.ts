@@ -1,0 +1,22 @@
+// The tag by which a daemon's processes are known: its pid and its place.
+import { processTable } from "../core/process/process-table.ts";
+
+/** The place of a daemon without a socket. */
+export const stdioPlace = "stdio";
+
+export function daemonTag(place: string, pid = process.pid): string {
+  const tag = `${pid}:${place}`;
+  // ps(1) shows an environment with spaces between its variables: a value ends there.
+  return process.platform === "darwin" ? tag.replace(/\s.*$/s, "") : tag;
+}
+
+/**
+ * A daemon on standard input has no successor that would know of it: who comes next ends what it left. Its pid is that
+ * of the namespace in which it ran, and says something only where that is ours.
+ */
+export function tagOfDeadStdio(tag: string, pid: number): boolean {
+  const [, daemon] = /^(\d+):stdio$/.exec(tag) ?? [];
+  if (daemon === undefined || !processTable.isInOurWorld(pid)) return false;
+  const entry = processTable.entry(Number(daemon));
+  return entry === undefined || entry.isZombie;
+}

@@ -1,0 +1,116 @@
+// Terminals of a daemon that was killed.
+import type { EndedRecord } from "../../core/journal/record.ts";
+import { TrlError } from "../../protocol/errors.ts";
+import { lostReason } from "../../protocol/exec.ts";
+import type { Params } from "../../protocol/methods.ts";
+import type { Snapshot, SnapshotFormat, TerminalSummary } from "../../protocol/pty.ts";
+import { hostRuntime } from "../../protocol/runtime.ts";
+import type { HandlerContext } from "./handlers.ts";
+import { refuseBeyondEnd } from "./pty-subscriptions.ts";
+import { type Recovering, sendLast } from "./recovered-answers.ts";
+import { lossOf } from "./recovered-commands.ts";
+
+export function recoveredTerminalHandlers({ recovered, registry }: HandlerContext) {
+  const find = (id: string) => (registry.has(id) ? undefined : recovered.terminal(id));
+  const refuse = ({ session_id: id }: { session_id: string }) => {
+    if (!find(id)) return undefined;
+    throw new TrlError("SESSION_NOT_FOUND", `the program of terminal ${id} has ended`);
+  };
+  const methods: Recovering = {
+    "pty.write": refuse,
+    "pty.resize": refuse,
+
+    "pty.close": ({ session_id }) => {
+      const record = find(session_id);
+      if (!record) return undefined;
+      const { exitCode: exit_code, signal } = record;
+      return () => ({ session_id, state: "terminated", exit_code, signal });
+    },
+
+    "pty.snapshot": ({ session_id, format = "text" }) => {
+      const record = find(session_id);
+      return record && (() => screenOf(record, format));
+    },
+
+    "pty.wait": ({ session_id }) => {
+      const record = find(session_id);
+      return record && (() => ({ matched: "exit", screen: screenOf(record, "text") }));
+    },
+
+    "pty.unsubscribe": ({ session_id }) => find(session_id) && (() => ({ session_id, unsubscribed: false })),
+
+    "pty.subscribe": ({ session_id, from }, client) => {
+      const record = find(session_id);
+      if (!record) return undefined;
+      // Where it was lost, nobody knows how much it had printed: wherever a client stands, that is the end.
+      const offset = record.reason === lostReason ? (from ?? 0) : record.stdoutBytes;
+      refuseBeyondEnd(from, offset);
+      return () => {
+        const gap = { session_id, type: "gap", from, to: offset };
+        const isMissing = from !== undefined && from < offset;
+        sendLast([...(isMissing ? [gap] : []), { ...exitFrame(record), offset }], client);
+        return { session_id, offset, ...sizeOf(record), state: "exited" };
+      };
+    },
+  };
+  const list = ({ state }: Params<"pty.list">): TerminalSummary[] =>
+    state === "running"
+      ? []
+      : recovered
+          .list()
+          .flatMap(({ id }) => find(id) ?? [])
+          .map(summarise);
+  return { methods, list };
+}
+
+const sizeOf = ({ cols = 80, rows = 24 }: EndedRecord) => ({ cols, rows });
+
+/** Not an empty screen: none. */
+function screenOf(record: EndedRecord, format: SnapshotFormat): Snapshot {
+  return {
+    ...(format === "ansi" ? { data: "" } : { lines: [] }),
+    cursor: { row: 0, col: 0, visible: false },
+    ...sizeOf(record),
+    title: "",
+    alternate_screen: false,
+    offset: record.stdoutBytes,
+    lost: true,
+  };
+}
+
+function exitFrame(record: EndedRecord) {
+  const { id, exitCode, signal, reason } = record;
+  return {
+    session_id: id,
+    type: "exit",
+    exit_code: exitCode,
+    signal,
+    reason,
+    ...(reason === lostReason ? { error: lossOf(record) } : {}),
+  };
+}
+
+function summarise(record: EndedRecord): TerminalSummary {
+  return {
+    session_id: record.id,
+    name: null,
+    pid: record.pid,
+    ...sizeOf(record),
+    driver: record.driver ?? "native",
+    shell: "",
+    command: null,
+    working_dir: "",
+    state: "exited",
+    created_at: new Date(record.startedAt).toISOString(),
+    last_activity: new Date(record.endedAt).toISOString(),
+    subscribers: 0,
+    offset: record.stdoutBytes,
+    first_offset: record.stdoutBytes,
+    exit_code: record.exitCode,
+    signal: record.signal,
+    ended_at: new Date(record.endedAt).toISOString(),
+    reason: record.reason,
+    receipt: record.receipt,
+    runtime: hostRuntime,
+  };
+}

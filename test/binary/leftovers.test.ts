@@ -1,0 +1,186 @@
+// A daemon that is killed leaves everything behind. The next one on the same socket ends it, and touches nobody else's.
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { abilitiesOf, cgroupsOf } from "../support/isolation.ts";
+import { endAll, processesWith } from "../support/processes.ts";
+import { binary } from "../support/program.ts";
+import { newSession } from "../support/session.ts";
+import { startOn } from "../support/successor.ts";
+import { tempDir } from "../support/temp-dir.ts";
+import { isAlive, until } from "../support/wait.ts";
+import { Wire } from "../support/wire.ts";
+
+let marks = 0;
+/** A number of seconds that nobody else sleeps for. */
+const newMark = () => `${20_000_000 + process.pid}.${++marks}`;
+
+async function killed(daemon: TestDaemon): Promise<void> {
+  daemon.kill("SIGKILL");
+  await daemon.exited;
+}
+
+const dirsOf = (pid: number) =>
+  ["/dev/shm", tmpdir()].flatMap((cwd) => [
+    ...new Bun.Glob(`trl-${pid}-*`).scanSync({ cwd, onlyFiles: false }),
+  ]);
+
+const journalOf = ({ socketPath }: { socketPath: string }) => socketPath.replace(".sock", ".journal");
+
+/** In sessions of every kind; resolves when all of it runs. */
+async function startALot(wire: Wire, mark: string): Promise<void> {
+  const abilities = await abilitiesOf(wire);
+  const commands = [
+    ...Array.from({ length: 12 }, () => `sleep ${mark}`),
+    ...Array.from(
+      { length: 3 },
+      () => `trap '' TERM HUP INT; sleep ${mark} & while :; do sleep ${mark}; done`,
+    ),
+    `setsid nohup sleep ${mark} >/dev/null 2>&1 & sleep ${mark}`,
+    `(setsid sh -c 'trap "" TERM; sleep ${mark} & wait; sleep ${mark}' >/dev/null 2>&1 &); sleep ${mark}`,
+    `exec env -i /bin/sleep ${mark}`,
+    `sleep ${mark} & kill -STOP $!; wait`,
+    `sleep ${mark} | cat`,
+  ];
+  for (const command of commands) {
+    const { id } = await newSession(wire);
+    await wire.call("exec.stream", { session_id: id, command, timeout_s: 0 });
+  }
+  const isolations = [
+    ...(abilities.sandbox.available ? [{ sandbox: {} }] : []),
+    ...(abilities.limits["pids"]!.available ? [{ limits: { pids: 50 } }] : []),
+  ];
+  for (const isolation of isolations) {
+    const { id } = await newSession(wire, { isolation });
+    const command = `env -i setsid sleep ${mark} & sleep ${mark}`;
+    await wire.call("exec.stream", { session_id: id, command, timeout_s: 0 });
+  }
+  for (const driver of ["native", "bun-pty"] as const) {
+    const command = `trap '' HUP TERM; setsid nohup sleep ${mark} & sleep ${mark}`;
+    await wire.call("pty.create", { driver, command });
+  }
+  const expected = 12 + 3 * 2 + 2 + 2 + 1 + 1 + 1 + isolations.length * 2 + 2 * 2;
+  await until("all of them", () => sleepersOf(mark).length >= expected);
+}
+
+const sleepersOf = (mark: string) => processesWith(`sleep ${mark}`);
+
+test("20 commands, terminals, escapees, sandboxes and limits: all dead within three seconds, and nobody else", async () => {
+  await using other = await startDaemon();
+  using otherWire = await other.connect();
+  const otherMark = newMark();
+  const neighbour = await newSession(otherWire);
+  await neighbour.run(`setsid sleep ${otherMark} >/dev/null 2>&1 &`);
+  const neighbours = await until("the neighbour's", () => sleepersOf(otherMark)[0]);
+
+  await using first = await startDaemon();
+  using wire = await first.connect();
+  const mark = newMark();
+  await startALot(wire, mark);
+  // It has no tag any more, so that it is known by the daemon's notes alone.
+  const untagged = await until("the one without a tag", () => processesWith(`/bin/sleep ${mark}`)[0]);
+  const journal = () => readFileSync(journalOf(first), "utf8");
+  await until("it to be noted", () => journal().includes(`[${untagged},"`));
+  await killed(first);
+  await using next = await startOn(first.socketPath, { flags: ["--verbose"] });
+  using again = await next.connect();
+  await again.call("system.ping", {});
+  const session = await newSession(again);
+  expect(await session.out("echo at once")).toBe("at once");
+  await until("their end", () => sleepersOf(mark).length === 0);
+  const ended = /had left processes=(\d+) durationMs=(\d+)/;
+  const [, processes, durationMs] = await until("the log", () => ended.exec(next.log()));
+  expect(Number(processes)).toBeGreaterThan(25);
+  expect(Number(durationMs)).toBeLessThan(3000); // since it listens
+  expect(next.log()).toMatch(/left by a killed daemon pid=\d+/);
+  expect(cgroupsOf(first.pid).filter((group) => !group.endsWith(".daemon"))).toEqual([]);
+  expect(dirsOf(first.pid)).toEqual([]);
+  expect(isAlive(neighbours)).toBeTrue();
+  expect(await neighbour.out("echo here")).toBe("here");
+  expect(await session.out("echo still here")).toBe("still here");
+}, 20_000);
+
+test("a tag, a pid, a note: only what is all of a dead daemon's own is ended", async () => {
+  await using first = await startDaemon();
+  using wire = await first.connect();
+  await newSession(wire).then(({ run }) => run("true"));
+  const sleeper = (env: Record<string, string>) =>
+    Bun.spawn(["sleep", newMark()], { env: { ...env, PATH: process.env["PATH"] }, detached: true });
+  const dead = Bun.spawn(["true"]);
+  await dead.exited;
+  const { socketPath, pid } = first;
+  const spared = [
+    { TRL_DAEMON: `${pid}:${socketPath}.other` },
+    { TRL_DAEMON: `${dead.pid}:${socketPath}` },
+    { TRL_DAEMON: `${process.pid}:${socketPath}` },
+    { TRL_DAEMON: `${process.pid}:stdio` },
+    { ANOTHER: `${pid}:${socketPath}` },
+  ].map(sleeper);
+  const left = [{ TRL_DAEMON: `${pid}:${socketPath}` }, { TRL_DAEMON: `${dead.pid}:stdio` }].map(sleeper);
+  const [noted, reused] = [sleeper({}), sleeper({})];
+  await until("its journal", () => existsSync(journalOf(first)));
+  await killed(first);
+  const startTimeOf = (it: number) => readFileSync(`/proc/${it}/stat`, "utf8").split(") ")[1]!.split(" ")[19];
+  const { world } = JSON.parse(readFileSync(journalOf(first), "utf8").split("\n")[1]!);
+  const processes = [
+    [noted!.pid, startTimeOf(noted!.pid)],
+    [reused!.pid, "1"],
+  ];
+  writeFileSync(journalOf(first), `${JSON.stringify({ world, processes })}\n`, { flag: "a" });
+  await using next = await startOn(socketPath);
+  await Promise.all([...left, noted!].map(({ exited }) => exited));
+  await until("the log", () => next.log().includes("processes=3"));
+  expect([...spared, reused!].filter((child) => child.exitCode !== null || child.killed)).toEqual([]);
+  await endAll([...spared, reused!].map((child) => child.pid));
+}, 15_000);
+
+test("a daemon that is started by what the killed one has left goes on, with what it starts", async () => {
+  await using first = await startDaemon();
+  using wire = await first.connect();
+  using dir = tempDir();
+  const { id } = await newSession(wire);
+  const log = join(dir.path, "log");
+  const gone = `while readlink /proc/${first.pid}/exe; do :; done`; // while it is dying it counts as alive
+  const start = `kill -9 ${first.pid}; ${gone}; TRL_RUNTIME_DIR=${dir.path} ${binary} serve --socket-path ${first.socketPath} --allow-root`;
+  const params = { session_id: id, command: `(${start}) >${log} 2>&1`, timeout_s: 0 };
+  wire.sendFrame({ id: "1", method: "exec.stream", params }); // there may be nobody left to answer
+  await first.exited;
+  const read = () => (existsSync(log) ? readFileSync(log, "utf8") : "");
+  const pid = Number((await until("the next one", () => /ready .* pid=(\d+) version/.exec(read())))[1]);
+  using again = await Wire.connect(first.socketPath);
+  const session = await newSession(again);
+  const mark = newMark();
+  await session.run(`setsid sleep ${mark} >/dev/null 2>&1 &`);
+  // Its parents were the killed one's, too, but they are who has started it.
+  await until("the look to be over", () => dirsOf(first.pid).length === 0);
+  expect(await session.out("echo alive")).toBe("alive");
+  expect(sleepersOf(mark).length).toBe(1);
+  process.kill(pid, "SIGTERM");
+  await until("its end", () => !isAlive(pid));
+  expect(sleepersOf(mark)).toEqual([]);
+});
+
+test("one that is killed while it cleans up leaves it to the next; one that is stopped is done with it first", async () => {
+  await using first = await startDaemon();
+  using wire = await first.connect();
+  const mark = newMark();
+  const { run } = await newSession(wire);
+  await run(
+    `for i in 1 2 3; do setsid sh -c 'trap "" TERM; sleep ${mark} & wait; wait' >/dev/null 2>&1 & done`,
+  );
+  await until("them", () => sleepersOf(mark).length >= 6);
+  await killed(first);
+  const second = await startOn(first.socketPath);
+  await until("its journal", () => existsSync(journalOf(first)));
+  await until("its predecessor in it", () =>
+    readFileSync(journalOf(first), "utf8").includes(`"daemons":[${second.pid},${first.pid}]`),
+  );
+  second.kill("SIGKILL");
+  await second.exited;
+  const third = await startOn(first.socketPath);
+  await third[Symbol.asyncDispose]();
+  expect(sleepersOf(mark)).toEqual([]);
+  expect(existsSync(journalOf(first))).toBeFalse();
+}, 15_000);
