@@ -1,7 +1,7 @@
 // Reads one pipe to its end and hands the bytes to whoever is the sink at the time. The reader stops reading
 // while the sink is busy: the writing program then blocks, as on any pipe.
 import { closeSync } from "node:fs";
-import { collectGarbage } from "./garbage.ts";
+import { giveBack } from "./garbage.ts";
 import { hasInput, widenPipe } from "./libc.ts";
 
 /** The most that Linux lets a pipe hold without privilege; the usual is a sixteenth of it. */
@@ -10,6 +10,7 @@ const pipeMaxBytes = 1024 * 1024;
 /** Who prints so much prints more. */
 const floodBytes = 1024 * 1024;
 
+/** The chunk is the sink's until it is done with it. */
 export type Sink = (chunk: Uint8Array) => void | Promise<void>;
 
 export class PipeReader {
@@ -85,10 +86,10 @@ export class PipeReader {
         if (done) break;
         if (this.#bytes < floodBytes && this.#bytes + value.length >= floodBytes) widenPipe(this.fd);
         this.#bytes += value.length;
-        collectGarbage(value.length);
         this.#sinkBusy = this.#sink(value) || undefined;
         if (this.#sinkBusy) await this.#sinkBusy;
         this.#sinkBusy = undefined;
+        giveBack(value);
       }
     } finally {
       this.#isEnded = true;

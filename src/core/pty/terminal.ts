@@ -21,9 +21,6 @@ import { somebodyTyped, Turns } from "./turns.ts";
 /** ^S */
 const xoff = 0x13;
 
-/** The chunk itself, and what is made of it on its way. */
-const garbagePerByte = 2;
-
 export interface TerminalSpec {
   id: string;
   name: string | null;
@@ -203,7 +200,7 @@ export class Terminal {
     this.#lastActivity = Date.now();
     this.ring.push(chunk);
     this.#turns.printed(chunk.length);
-    noteGarbage(chunk.length * garbagePerByte);
+    noteGarbage(chunk.length); // what is made of it on its way
     this.#screen.printed(chunk, this.displayCount > 0);
     this.#audience.printed();
     this.echo.printed();
