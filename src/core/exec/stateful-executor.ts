@@ -82,7 +82,7 @@ export class StatefulExecutor implements Executor, SpareHolder {
     return {
       process: shell.process,
       stdinFd,
-      mayHandleSignals: mayHandleSignals(feed),
+      mayHandleSignals: () => mayHandleSignals(feed),
       begin: () => {
         shell.begin();
         this.#prepareSpareInTime();
@@ -176,20 +176,20 @@ export class StatefulExecutor implements Executor, SpareHolder {
       void shell?.discard();
       shell = undefined;
     }
-    shell ??= new PreparedShell(
-      withLaunchEnv(this.#shellSpec, odd),
-      this.#spec.newShellDir(),
-      this.#spec.custody,
-    );
+    shell ??= this.#newShell(withLaunchEnv(this.#shellSpec, odd));
     shell.feedState(this.#state);
     return shell;
   }
 
   #prepareSpare(): void {
     if (this.#isDisposed || this.#spare) return;
-    requireDescriptors();
-    this.#spare = new PreparedShell(this.#shellSpec, this.#spec.newShellDir(), this.#spec.custody);
+    this.#spare = this.#newShell(this.#shellSpec);
     this.#spec.spares.hold(this);
+  }
+
+  #newShell(spec: ShellSpec): PreparedShell {
+    requireDescriptors();
+    return new PreparedShell(spec, this.#spec.newShellDir(), this.#spec.custody);
   }
 
   /**
