@@ -1,5 +1,5 @@
 // One connection to a daemon, from its opening to its end: requests and their replies, frames and who wants them.
-import type { Reply } from "../protocol/envelope.ts";
+import { type Reply, unknownId } from "../protocol/envelope.ts";
 import { TrlError } from "../protocol/errors.ts";
 import type { Carrier, OpenCarrier } from "./carriers/carrier.ts";
 import { ConnectionError } from "./errors.ts";
@@ -28,6 +28,8 @@ export interface RequestOptions {
 }
 
 interface Waiting {
+  /** Of the request, as it went over the wire. */
+  bytes: number;
   resolve(data: unknown): void;
   reject(error: Error): void;
 }
@@ -84,7 +86,7 @@ export class Link {
           received?.(data);
           resolve(data);
         };
-        this.#waiting.set(id, { resolve: answered, reject });
+        this.#waiting.set(id, { bytes: byteLength(frame), resolve: answered, reject });
         this.#send(frame);
       });
     } finally {
@@ -129,9 +131,16 @@ export class Link {
   }
 
   #takeReply(reply: Reply): void {
-    const waiting = this.#waiting.get(String(reply.id));
+    const waiting = this.#waiting.get(String(reply.id)) ?? this.#unread(reply);
     if (reply.ok) waiting?.resolve(reply.data);
     else waiting?.reject(new TrlError(reply.error.code, reply.error.message, reply.error.data));
+  }
+
+  /** A line that is too long is not read, its id neither: if any of those that wait was, then the longest. */
+  #unread(reply: Reply): Waiting | undefined {
+    if (reply.id !== unknownId || reply.ok || reply.error.code !== "REQUEST_TOO_LARGE") return undefined;
+    const all = [...this.#waiting.values()];
+    return all.sort((a, b) => b.bytes - a.bytes)[0];
   }
 
   /** A machine that sleeps or a network that is gone closes nothing: it just says nothing any more. */
@@ -163,6 +172,9 @@ export class Link {
     this.#listeners.clear();
   }
 }
+
+const encoder = new TextEncoder();
+const byteLength = (text: string): number => encoder.encode(text).length;
 
 function parsed(text: string): Reply | Frame | undefined {
   try {

@@ -59,6 +59,10 @@ export const commandTextMaxChars = 500;
  */
 export const terminalRingBytes = 8 * 1024 * 1024;
 
+/** Who has printed nothing for so long and is not looked at has its output packed, so much of all in one turn (some ms). */
+export const ringIdleMs = 5000;
+export const packBytesPerTurn = 2 * 1024 * 1024;
+
 /** Lines above the screen that are kept, as terminals usually do. */
 export const scrollbackLines = 2000;
 

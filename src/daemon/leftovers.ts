@@ -5,13 +5,13 @@ import { rm } from "node:fs/promises";
 import { membersOf, sweepCgroups, thaw } from "../core/isolation/abandoned-cgroups.ts";
 import { killPatienceMs, leftoverGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
-import { tagNames } from "../core/process/owner.ts";
 import {
   type ProcessEntry,
   processTable,
   type SurveyedProcess,
   signalProcess,
 } from "../core/process/process-table.ts";
+import { tagNames } from "../core/process/tags.ts";
 import { signalAll } from "../core/process/terminate.ts";
 import { type AbandonedDir, abandonedDirs } from "../util/abandoned-dirs.ts";
 import { daemonTag, tagOfDeadStdio } from "./daemon-tag.ts";

@@ -12,7 +12,7 @@ import { encodeFrame } from "../protocol/frame.ts";
 import { AttachmentWindow } from "./attachment-window.ts";
 import { hold, holdForNext, leave, releaseForNext, takeOver } from "./held-places.ts";
 import type { LaneSubscriber, OutputLane } from "./lane.ts";
-import { frameBytesMax } from "./limits.ts";
+import { base64FrameBytesMax, frameBytesMax } from "./limits.ts";
 import { gapFrame, outputFrame } from "./stream-frames.ts";
 
 export interface AttachmentSpec {
@@ -127,7 +127,8 @@ export class Attachment implements LaneSubscriber {
 
   #sendFrom(stream: StreamName): boolean {
     const { command, encoding, lane } = this.#spec;
-    const bytesMax = Math.min(frameBytesMax, Math.max(this.#roomInWindow, pieceBytesMin));
+    const wholeMax = encoding === "base64" ? base64FrameBytesMax : frameBytesMax;
+    const bytesMax = Math.min(wholeMax, Math.max(this.#roomInWindow, pieceBytesMin));
     const piece = this.#reader.peek(stream, bytesMax, encoding === "utf8");
     const made = piece && outputFrame(command.id, piece, encoding, this.#window !== undefined);
     if (!made) return false;

@@ -4,7 +4,7 @@ import { type Line, LineDecoder } from "../protocol/frame.ts";
 import { FarClient } from "../runtime/far-client.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher } from "./dispatch.ts";
-import { FrameQueue } from "./frame-queue.ts";
+import { FrameQueue, keptRest } from "./frame-queue.ts";
 import { FrontendState } from "./frontend/state.ts";
 import type { ClientMemory, LaneSubscriber, OutputLane } from "./lane.ts";
 import { linesPerTurnMax } from "./limits.ts";
@@ -134,7 +134,7 @@ export class Connection implements OutputLane {
     let written = 0;
     if (this.hasRoom && this.#replies.bytes === 0) written = this.#write(frame);
     // The frame's memory is the caller's again after this.
-    if (written < frame.length) this.#output.push(new Uint8Array(frame.subarray(written)));
+    if (written < frame.length) this.#output.push(keptRest(frame, written));
     if (written > 0 && written < frame.length) this.#current = this.#output.shift();
   }
 

@@ -19,3 +19,12 @@ export class FrameQueue {
     this.bytes = 0;
   }
 }
+
+let lastKept: { frame: Uint8Array; from: number; copy: Uint8Array } | undefined;
+
+/** The rest of a frame. One that many clients get is copied once for all of them who cannot take it now. */
+export function keptRest(frame: Uint8Array, from: number): Uint8Array {
+  if (lastKept?.frame !== frame || lastKept.from > from)
+    lastKept = { frame, from, copy: new Uint8Array(frame.subarray(from)) };
+  return lastKept.copy.subarray(from - lastKept.from);
+}

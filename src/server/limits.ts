@@ -23,6 +23,8 @@ export const bodyMs = 30_000;
 
 /** Floods are gathered into frames of at most so many bytes of output. */
 export const frameBytesMax = 192 * 1024;
+/** As base64 they are as long as the others: a socket takes that at once, and nothing has to be kept of them. */
+export const base64FrameBytesMax = (frameBytesMax / 4) * 3;
 
 /** Requests of one client that are taken up in a row: thousands may come in one piece. */
 export const linesPerTurnMax = 64;

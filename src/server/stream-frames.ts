@@ -4,6 +4,7 @@ import type { OutputPiece } from "../core/exec/command-output.ts";
 import { endOfLastCharacter } from "../core/process/stream-log.ts";
 import type { Encoding } from "../protocol/exec.ts";
 import { encodeFrame } from "../protocol/frame.ts";
+import { base64Into } from "../util/base64-bytes.ts";
 import { escapedBytesMax, escapeInto } from "../util/json-bytes.ts";
 import { frameBytesMax } from "./limits.ts";
 
@@ -31,18 +32,13 @@ export function outputFrame(
   if (bytes.length === 0) return undefined;
   let end = scratch.write(`{"stream_id":"${streamId}","type":"${stream}","data":"`, 0, "latin1");
   const isExact = encoding === "base64" || isUtf8(bytes);
-  if (encoding === "base64") end += writeBase64(bytes, end);
+  if (encoding === "base64") end = base64Into(scratch, end, bytes);
   else end = escapeInto(scratch, end, isExact ? bytes : Buffer.from(decoder.decode(bytes)));
   // Where characters stand for bytes that are none, the frame says how many bytes it stands for.
   const count = isExact ? "" : `,"bytes":${bytes.length}`;
   const behind = tellsEnd ? `,"end":${offset + bytes.length}` : "";
   end += scratch.write(`","offset":${offset}${count}${behind}}\n`, end, "latin1");
   return { frame: scratch.subarray(0, end), bytes: bytes.length };
-}
-
-function writeBase64(bytes: Uint8Array, at: number): number {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
-  return scratch.write(text, at, "latin1");
 }
 
 export function gapFrame(streamId: string, { stream, offset, missingFrom }: OutputPiece): Uint8Array {

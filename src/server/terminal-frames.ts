@@ -1,6 +1,7 @@
 // A terminal's output as frames, in each dialect made once and shared by all who are at the same place.
 import type { TerminalSize } from "../core/pty/driver.ts";
 import type { Terminal } from "../core/pty/terminal.ts";
+import { base64Into, base64Length } from "../util/base64-bytes.ts";
 
 /** How a dialect writes what a subscriber is told; ids and numbers need no escaping. */
 export interface TerminalDialect {
@@ -22,8 +23,8 @@ export const methodDialect: TerminalDialect = {
     `{"session_id":"${id}","type":"exit","exit_code":${exit!.exitCode},"signal":${JSON.stringify(exit!.signal)},"reason":"${keeping.reason}","offset":${ring.end}}`,
 };
 
-/** More than this of output is several frames. */
-const pieceBytesMax = 64 * 1024;
+/** More than this of output is several frames. As base64 it still fits into a socket at once. */
+const pieceBytesMax = 128 * 1024;
 
 export interface OutputFrame {
   /** Valid until another frame is made. */
@@ -31,16 +32,19 @@ export interface OutputFrame {
   end: number;
 }
 
-/** The last frame of a dialect. Those who keep up ask for it one after the other, and it is made once. */
+/** One of the last frames of a dialect. Those who are at the same place ask for it one after the other. */
 interface Made extends OutputFrame {
-  terminal: Terminal;
+  /** Which may be forgotten before its frame. */
+  terminal: WeakRef<Terminal>;
   offset: number;
   memory: Buffer;
 }
 
-const made = new Map<TerminalDialect, Made>();
+/** Who lags behind is at another place than who keeps up. */
+const framesKept = 4;
+const made = new Map<TerminalDialect, Made[]>();
 const envelopeBytesMax = 512;
-const frameBytesMax = Math.ceil(pieceBytesMax / 3) * 4 + envelopeBytesMax;
+const frameBytesMax = base64Length(pieceBytesMax) + envelopeBytesMax;
 
 /** From an offset that is still in the ring up to `limit`, as much as there is for one frame. */
 export function outputFrame(
@@ -49,27 +53,31 @@ export function outputFrame(
   offset: number,
   limit: number,
 ): OutputFrame {
-  const end = Math.min(limit, offset + pieceBytesMax);
-  const last = made.get(dialect);
-  if (last?.terminal === terminal && last.offset === offset && last.end === end) return last;
+  // Where frames end is the same for all, so that those who lag come together again.
+  const end = Math.min(limit, offset - (offset % pieceBytesMax) + pieceBytesMax);
+  const frames = made.get(dialect) ?? [];
+  made.set(dialect, frames);
+  const known = frames.find(
+    (one) => one.terminal.deref() === terminal && one.offset === offset && one.end === end,
+  );
+  if (known) return known;
   const piece = terminal.ring.view(offset, end - offset);
-  const memory = last?.memory ?? Buffer.allocUnsafeSlow(frameBytesMax);
+  const memory = frames.length < framesKept ? Buffer.allocUnsafeSlow(frameBytesMax) : frames.shift()!.memory;
   const [before, after] = dialect.output(terminal, offset, false);
   let length = memory.write(before, 0, "latin1");
-  length += memory.write(base64(piece), length, "latin1");
+  length = base64Into(memory, length, piece);
   length += memory.write(`${after}\n`, length, "latin1");
   const frame = memory.subarray(0, length);
-  const next = { frame, terminal, offset, end: offset + piece.length, memory };
-  made.set(dialect, next);
+  const next = { frame, terminal: new WeakRef(terminal), offset, end: offset + piece.length, memory };
+  frames.push(next);
   return next;
 }
 
 export function redrawFrame(terminal: Terminal, dialect: TerminalDialect, scrollback: number): Uint8Array {
   const [before, after] = dialect.output(terminal, terminal.picture.boundary, true);
-  return controlFrame(before + base64(Buffer.from(terminal.picture.view.redraw(scrollback))) + after);
+  return controlFrame(
+    before + Buffer.from(terminal.picture.view.redraw(scrollback)).toString("base64") + after,
+  );
 }
 
 export const controlFrame = (text: string): Uint8Array => Buffer.from(`${text}\n`, "latin1");
-
-const base64 = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");

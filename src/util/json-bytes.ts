@@ -1,5 +1,6 @@
 // Text to the inside of a JSON string, byte to byte. Through strings (decode, JSON.stringify, encode) the same
 // runs at a third of the speed and leaves three copies for the garbage collector.
+import { wideEscape } from "./wide-escape.ts";
 
 const backslash = 0x5c;
 /** What follows the backslash for a byte that must be escaped; 0 where it need not; "u" for the long form. */
@@ -21,8 +22,18 @@ const hexDigits = new TextEncoder().encode("0123456789abcdef");
 /** The most that a byte can become. */
 export const escapedBytesMax = 6;
 
+/** From here on it pays to hand the text over to the vector instructions. */
+const wideMinBytes = 512;
+let escapeLong: typeof escapeInto | undefined;
+
 /** Writes valid UTF-8 as JSON into `target` from `at`; returns where it ends. */
 export function escapeInto(target: Uint8Array, at: number, text: Uint8Array): number {
+  if (text.length < wideMinBytes) return escapeShort(target, at, text);
+  escapeLong ??= wideEscape(escapedBytesMax, escapeShort) ?? escapeShort;
+  return escapeLong(target, at, text);
+}
+
+function escapeShort(target: Uint8Array, at: number, text: Uint8Array): number {
   const from = new DataView(text.buffer, text.byteOffset, text.byteLength);
   const to = new DataView(target.buffer, target.byteOffset, target.byteLength);
   let out = at;

@@ -39,6 +39,7 @@ const hands: Record<string, Hands> = {
 const notRun: Record<string, string> = {
   "npm start ": "installs from the network and stays in the foreground; the scripts are looked at below",
   "npx bun run ": "builds what this test runs; the scripts are looked at below",
+  "npx bun test ": "runs tests, which run by themselves",
   "src/main.ts ": "a list of files",
   "ssh -L ": "another machine",
   "openclaw ": "OpenClaw's own commands; openclaw-example.test.ts plays its part",

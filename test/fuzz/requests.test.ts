@@ -3,11 +3,12 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as v from "valibot";
-import { errorCodes } from "../../src/protocol/errors.ts";
 import { type MethodName, methods } from "../../src/protocol/methods.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { Random } from "../support/random.ts";
 import { isAlive, until } from "../support/wait.ts";
 import type { Wire } from "../support/wire.ts";
+import { checkedId, expectedIds, isReply } from "./replies.ts";
 
 const firstSeed = Number(process.env["TRL_FUZZ_SEED"] ?? 20_260_101);
 const runs = Number(process.env["TRL_FUZZ_RUNS"] ?? 250);
@@ -98,7 +99,9 @@ async function runOnce(seed: number): Promise<void> {
     }
     wire.endInput();
     await Promise.all([wire.untilClosed(), endWhatRuns(control, wire)]);
-    expect(wire.rawLines.filter(isReply).map(checkedId).sort()).toEqual(expectedIds(input).sort());
+    expect(wire.rawLines.filter(isReply).map(checkedId).sort()).toEqual(
+      expectedIds(input, maxLineBytes).sort(),
+    );
   } catch (error) {
     const repeat = `TRL_FUZZ_SEED=${seed} TRL_FUZZ_RUNS=1 bun test test/fuzz`;
     const input64 = Buffer.from(input).toString("base64");
@@ -132,52 +135,6 @@ async function expectHealthy(): Promise<void> {
   expect((await wire.call("session.list", {})).sessions).toEqual([]);
   expect(isAlive(daemon.pid)).toBeTrue();
   expect(daemon.log()).not.toContain("internal error");
-}
-
-// --- What must hold for a reply ---
-
-const replyShape = /^\{"id":("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*),("ok":(?:true,"data":|false,"error":).*)\}$/s;
-
-/** Frames of a stream or a terminal follow the reply to exec.stream or pty.subscribe. */
-const isReply = (line: string) => !/^\{"(?:stream|session)_id":/.test(line);
-
-/** Checks one reply line and gives its id, a number as `Number` reads it. */
-function checkedId(line: string): string {
-  const [, id, rest] = replyShape.exec(line) ?? [];
-  if (id === undefined || rest === undefined)
-    throw new Error(`not the shape of a reply: ${line.slice(0, 500)}`);
-  const reply = JSON.parse(`{${rest}}`);
-  expect(JSON.stringify(reply)).toBe(`{${rest}}`); // compact
-  expect(Object.keys(reply)).toEqual(["ok", reply.ok ? "data" : "error"]);
-  if (!reply.ok) {
-    const { code, message, data, ...others } = reply.error;
-    expect(others).toEqual({});
-    expect(typeof message).toBe("string");
-    expect(Object.keys(errorCodes)).toContain(code);
-    expect(`${code}: ${line.slice(0, 500)}`).not.toStartWith("INTERNAL_ERROR");
-  }
-  return String(JSON.parse(id));
-}
-
-/** The ids that must be answered: of what is a request its own, of all else "unknown". */
-function expectedIds(input: Uint8Array): string[] {
-  const ids: string[] = [];
-  const lines = Buffer.from(input).toString("latin1").split("\n");
-  for (const line of lines.map((text) => text.replace(/\r$/, ""))) {
-    if (/^[ \t]*$/.test(line)) continue;
-    ids.push(line.length > maxLineBytes ? "unknown" : idOf(Buffer.from(line, "latin1")));
-  }
-  return ids;
-}
-
-function idOf(line: Uint8Array): string {
-  try {
-    const { id, method } = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(line));
-    const isRequest = typeof method === "string" && (typeof id === "string" || typeof id === "number");
-    return isRequest ? String(id) : "unknown";
-  } catch {
-    return "unknown";
-  }
 }
 
 // --- What is sent ---
@@ -365,48 +322,6 @@ function randomChunks(random: Random, input: Uint8Array): Uint8Array[] {
     at += chunk.length;
   }
   return [...chunks, input.subarray(at)];
-}
-
-/** mulberry32: small, and the same everywhere. */
-class Random {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let t = this.#state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  }
-
-  below(limit: number): number {
-    return Math.floor(this.next() * limit);
-  }
-
-  chance(probability: number): boolean {
-    return this.next() < probability;
-  }
-
-  pick<T>(items: readonly T[]): T {
-    return items[this.below(items.length)]!;
-  }
-
-  weighted<T>(items: readonly [weight: number, item: T][]): T {
-    let left = this.next() * items.reduce((sum, [weight]) => sum + weight, 0);
-    for (const [weight, item] of items) {
-      left -= weight;
-      if (left < 0) return item;
-    }
-    return items.at(-1)![1];
-  }
-
-  bytes(length: number): Uint8Array {
-    return Uint8Array.from({ length }, () => this.below(256));
-  }
 }
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));

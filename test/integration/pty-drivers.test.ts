@@ -89,8 +89,10 @@ describe.each([...driverNames])("%s", (driver) => {
     // As above.
     const terminal = await newTerminal(wire, { driver, command: "printf '\\377\\376\\200ab'; read -r end" });
     await terminal.waitFor("ab");
-    const { all: output } = await Watcher.subscribe(wire, { session_id: terminal.id, from: 0 });
+    const watcher = await Watcher.subscribe(wire, { session_id: terminal.id, from: 0 });
     await wire.call("pty.close", { session_id: terminal.id });
+    await watcher.untilExit();
+    const output = watcher.all;
     if (drivers[driver]!.raw_bytes) expect([...output]).toEqual([0xff, 0xfe, 0x80, 0x61, 0x62]);
     else expect(output.toString()).toBe("\ufffd\ufffd\ufffdab");
   });

@@ -57,3 +57,14 @@ test("the code tour leaves out no directory", () => {
   const there = [...new Bun.Glob("src/**/*.ts").scanSync(root)].map((file) => dirname(file));
   expect([...new Set(there)].filter((directory) => !shown.includes(directory))).toEqual([]);
 });
+
+test("every promise has a test that would catch its breach", () => {
+  const [, promises] = readme.split("\n## What it promises\n");
+  const [list, rest] = promises!.split("\n### Each promise and its test\n");
+  const made = [...list!.matchAll(/^- \*\*(.+?)[.:]?\*\*/gm)].map(([, promise]) => promise!);
+  const rows = [...rest!.split("\n## ")[0]!.matchAll(/^\| (.+?) +\| ((?:`[^`]+`(?:, )?)+) +\|$/gm)];
+  expect(made.length).toBeGreaterThan(20);
+  expect(rows.map(([, promise]) => promise!)).toEqual(made);
+  const files = rows.flatMap(([, , cell]) => [...cell!.matchAll(/`([^`]+)`/g)].map(([, file]) => file!));
+  expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+});

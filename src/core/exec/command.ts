@@ -22,7 +22,7 @@ export interface CommandSpec {
   id: string;
   process: SpawnedProcess;
   /** Otherwise it is a shell that a signal ends, and that may be told more than once. */
-  mayHandleSignals: boolean;
+  mayHandleSignals: () => boolean;
   custody: Custody;
   timeoutS: number;
   output: CommandOutput;
@@ -116,7 +116,7 @@ export class Command implements KnownCommand {
   stop(reason: StopReason, how: Termination = { graceMs: commandGraceMs }): void {
     const { custody, keep, mayHandleSignals } = this.#spec;
     const { whileFrozen } = keep;
-    const plainShell = mayHandleSignals ? undefined : this.pid;
+    const plainShell = mayHandleSignals() ? undefined : this.pid;
     this.endedBy(reason, terminate(custody, { commandId: this.id }, { ...how, whileFrozen, plainShell }));
   }
 
@@ -159,7 +159,7 @@ export class Command implements KnownCommand {
       input: input?.pack(packing),
       meter: keep.pack(),
       lastSignal: this.#lastSignal,
-      mayHandleSignals,
+      mayHandleSignals: mayHandleSignals(),
     };
   }
 

@@ -17,7 +17,7 @@ export interface Launched {
   /** To be written and closed by the caller, where input was wanted. */
   stdinFd: number | undefined;
   /** The user's own, or those of a program that the shell became; false only where that is certain. */
-  mayHandleSignals: boolean;
+  mayHandleSignals: () => boolean;
   /** Lets it run; to be called once, when all is ready for what it prints. */
   begin(): void;
   /** To be called once, when the command has ended. */

@@ -2,8 +2,9 @@
 import type { ExecutorState } from "../../protocol/handover/exec.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import type { Custody } from "../process/custody.ts";
-import { tagNames } from "../process/owner.ts";
 import { spawnProcess } from "../process/spawn.ts";
+import { tagNames } from "../process/tags.ts";
+import { requireDescriptors } from "../resources.ts";
 import { type Env, overlayEnv } from "./environment.ts";
 import type { Executor, Launched, LaunchRequest } from "./executor.ts";
 import { placesOf } from "./places.ts";
@@ -40,6 +41,7 @@ export class PlainExecutor implements Executor {
     const workingDir = placesOf(enclosure).require(request.workingDir ?? own, own);
     const plain = [shell, "-c", request.command];
     const { argv, cwd } = enclosure?.wrap(plain, { workingDir }) ?? { argv: plain, cwd: workingDir };
+    requireDescriptors();
     const process = spawnProcess({
       argv,
       env: { ...overlayEnv(env, request.env), ...tags, [tagNames.command]: request.commandId },
@@ -48,7 +50,13 @@ export class PlainExecutor implements Executor {
       openStdin: request.wantsStdin,
     });
     custody.addRoot(process.pid, { sessionId, commandId: request.commandId });
-    return { process, stdinFd: process.stdinFd, mayHandleSignals: true, begin: () => {}, settle: () => {} };
+    return {
+      process,
+      stdinFd: process.stdinFd,
+      mayHandleSignals: () => true,
+      begin: () => {},
+      settle: () => {},
+    };
   }
 
   readonly isAtRest = true;

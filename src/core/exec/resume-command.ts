@@ -22,7 +22,7 @@ export function resumeCommand(
     output: CommandOutput.from(state.output, given),
     input: state.input && PipeWriter.from(state.input, given),
     keep,
-    mayHandleSignals: state.mayHandleSignals,
+    mayHandleSignals: () => state.mayHandleSignals,
     before: {
       startedAt: new Date(state.startedAt),
       elapsedMs: state.elapsedMs + given.gapMs,

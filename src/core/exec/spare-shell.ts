@@ -1,6 +1,5 @@
 // The shell that is started ahead of the next command, and how long it waits.
 import { warmShellIdleMs } from "../limits.ts";
-import { requireDescriptors } from "../resources.ts";
 import type { PreparedShell } from "./prepared-shell.ts";
 import type { ShellState } from "./shell/dialect.ts";
 import type { SpareHolder, SpareShells } from "./spare-shells.ts";
@@ -58,7 +57,6 @@ export class SpareShell implements SpareHolder {
 
   prepare(): void {
     if (this.#isDisposed || this.#isResting || this.#shell) return;
-    requireDescriptors();
     this.#shell = this.make();
     this.spares.hold(this);
   }

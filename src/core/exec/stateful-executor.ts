@@ -3,6 +3,7 @@ import { TrlError } from "../../protocol/errors.ts";
 import type { ExecutorState } from "../../protocol/handover/exec.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import type { Custody } from "../process/custody.ts";
+import { requireDescriptors } from "../resources.ts";
 import type { CommandOutcome } from "./command.ts";
 import { type Env, type EnvOverrides, oddNames, overlayEnv, shellOverrides } from "./environment.ts";
 import type { Executor, Launched, LaunchRequest } from "./executor.ts";
@@ -72,8 +73,7 @@ export class StatefulExecutor implements Executor {
       exportedNames: Object.keys(launchEnv),
       lastStatus: 0,
     };
-    const make = () => new PreparedShell(this.#shellSpec, spec.newShellDir(), spec.custody);
-    this.#spare = new SpareShell(make, spec.spares);
+    this.#spare = new SpareShell(() => this.#newShell(this.#shellSpec), spec.spares);
     if (spec.resumed) this.#resume(spec.resumed);
     else if (spec.spares.hasRoom) this.#spare.prepare();
     this.#spare.feed(this.#state);
@@ -125,7 +125,7 @@ export class StatefulExecutor implements Executor {
     return {
       process: shell.process,
       stdinFd,
-      mayHandleSignals: mayHandleSignals(feed),
+      mayHandleSignals: () => mayHandleSignals(feed),
       begin: () => {
         shell.begin();
         // In an enclosure it would take from what the command is allowed.
@@ -211,13 +211,14 @@ export class StatefulExecutor implements Executor {
       void this.#spare.discard(shell);
       shell = undefined;
     }
-    shell ??= new PreparedShell(
-      withLaunchEnv(this.#shellSpec, odd),
-      this.#spec.newShellDir(),
-      this.#spec.custody,
-    );
+    shell ??= this.#newShell(withLaunchEnv(this.#shellSpec, odd));
     shell.feedState(this.#state);
     return shell;
+  }
+
+  #newShell(spec: ShellSpec): PreparedShell {
+    requireDescriptors();
+    return new PreparedShell(spec, this.#spec.newShellDir(), this.#spec.custody);
   }
 }
 

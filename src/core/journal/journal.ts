@@ -7,6 +7,8 @@ import type { Log } from "../log.ts";
 import { Census } from "./census.ts";
 import { hasEnded, type JournalRecord } from "./record.ts";
 
+const startedDelayMs = 3;
+
 export class Journal {
   readonly #running = new Map<string, JournalRecord>();
   /** In the order of their end. */
@@ -16,7 +18,8 @@ export class Journal {
   #fd: number | undefined;
   #bytes = 0;
   #bytesMax = journalBytesMax;
-  #pending = "";
+  #pending: object[] = [];
+  #flushing: Timer | undefined;
   #notBefore = 0;
   #hasComplained = false;
   #isClosed = false;
@@ -32,7 +35,8 @@ export class Journal {
     this.#ended.delete(record.id);
     (hasEnded(record) ? this.#ended : this.#running).set(record.id, record);
     if (this.#ended.size > retainedCommandsMax) this.#ended.delete(this.#ended.keys().next().value!);
-    this.#append(record);
+    // Of a command that has begun, a little later: most are over by then, and it is being waited for.
+    this.#append(record, hasEnded(record) ? 0 : startedDelayMs);
   }
 
   /** Daemons that were killed on this socket, while what they left is being ended. */
@@ -59,16 +63,19 @@ export class Journal {
     }
   }
 
-  #append(line: object): void {
+  #append(line: object, delayMs = 0): void {
     if (this.#isClosed || performance.now() < this.#notBefore) return;
-    if (this.#pending === "") setImmediate(() => this.#flush());
-    this.#pending += lineOf(line);
+    this.#pending.push(line);
+    if (delayMs === 0) setImmediate(() => this.#flush());
+    else this.#flushing ??= setTimeout(() => this.#flush(), delayMs);
   }
 
   #flush(): void {
-    if (this.#isClosed) return;
-    const text = this.#pending;
-    this.#pending = "";
+    clearTimeout(this.#flushing);
+    this.#flushing = undefined;
+    if (this.#isClosed || this.#pending.length === 0) return;
+    const text = this.#pending.map(lineOf).join("");
+    this.#pending = [];
     try {
       if (this.#fd === undefined || this.#bytes + text.length > this.#bytesMax) this.#rewrite();
       else this.#writeAll(this.#fd, text);

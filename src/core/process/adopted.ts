@@ -1,7 +1,7 @@
 // Processes that the daemon has come to know, and whose they are; as they are handed to the program that comes, too.
 import type { CustodyState } from "../../protocol/handover/document.ts";
-import type { Owner } from "./owner.ts";
 import { type ProcessEntry, processTable } from "./process-table.ts";
+import type { Owner } from "./tags.ts";
 
 export interface Adopted {
   entry: ProcessEntry;

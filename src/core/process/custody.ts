@@ -1,19 +1,17 @@
 // Who owns each process. Roots are what the daemon started itself. What left its parents behind (setsid, double
 // fork, nohup) comes back to the daemon as the subreaper (Linux) and is attributed by the tags in its
 // environment, then by its process group, then by when it appeared. Elsewhere the tags alone must do.
-
 import type { CustodyState } from "../../protocol/handover/document.ts";
 import { type Adopted, processesOf, stillThere } from "./adopted.ts";
+import { Becoming } from "./becoming.ts";
 import { Exemption } from "./exemption.ts";
 import { becomeSubreaper, reap } from "./libc.ts";
-import { isSelected, type Owner, ownerFromTags, type Selection } from "./owner.ts";
 import { type ProcessEntry, processTable, sendSignal } from "./process-table.ts";
+import { isSelected, type Selection, type Territory } from "./selection.ts";
+import { type Owner, ownerFromTags } from "./tags.ts";
 
 /** When so many are remembered, those that have ended are forgotten. */
 const metMax = 1024;
-
-/** The processes of a session, where something knows them for certain: its control group. */
-export type Territory = () => number[];
 
 export class Custody {
   #sessions = new Set<string>();
@@ -22,6 +20,7 @@ export class Custody {
   readonly #foreign: Set<number>;
   /** For what the daemon starts for itself. */
   readonly exemption: Exemption;
+  readonly #becoming = new Becoming();
   #roots = new Map<number, Owner>();
   #adopted: Map<number, Adopted>;
   #hasLeftSomething: Set<string>;
@@ -122,13 +121,25 @@ export class Custody {
   }
 
   #reapEnded(): void {
-    for (const [pid, { entry }] of this.#adopted) {
+    for (const [pid, adopted] of this.#adopted) {
       const now = processTable.entry(pid);
-      if (now?.startTime === entry.startTime && !now.isZombie) continue;
+      if (now?.startTime === adopted.entry.startTime && !now.isZombie) {
+        if (!adopted.owner) this.#askAgain(adopted);
+        continue;
+      }
       if (now?.isZombie) reap(pid);
       this.#adopted.delete(pid);
       this.#metDead = true;
     }
+  }
+
+  /** In the middle of execve it could not say whose it is. */
+  #askAgain(adopted: Adopted): void {
+    const tagged = ownerFromTags(adopted.entry.pid);
+    if (tagged && this.#sessions.has(tagged.sessionId)) {
+      adopted.owner = tagged;
+      this.#hasLeftSomething.add(tagged.sessionId);
+    } else if (this.#becoming.covers(adopted.entry)) this.#metDead = true;
   }
 
   #adoptOrphans(justEnded: Owner | undefined): void {
@@ -147,6 +158,7 @@ export class Custody {
   #adopt(entry: ProcessEntry, owner: Owner | undefined): void {
     this.#adopted.set(entry.pid, { entry, owner });
     if (owner) this.#hasLeftSomething.add(owner.sessionId);
+    else this.#metDead = true; // it is asked once more before any look counts
   }
 
   #ownerOf(entry: ProcessEntry, justEnded: Owner | undefined): Owner | undefined {

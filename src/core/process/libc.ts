@@ -22,6 +22,7 @@ const linuxOnly = {
   prctl: { args: [i32, u64, u64, u64, u64], returns: i32 },
   fcntl: { args: [i32, i32, i32], returns: i32 },
   ioctl: { args: [i32, u64, u64], returns: i32 },
+  epoll_ctl: { args: [i32, i32, i32, pointer], returns: i32 },
 } as const;
 
 const muslArch = process.arch === "arm64" ? "aarch64" : "x86_64";
@@ -153,4 +154,16 @@ export function ioctlNumber(fd: number, request: number): number | undefined {
 export function duplicate(fd: number): number | undefined {
   const copy = libc.fcntl(fd, F_DUPFD_CLOEXEC, 3);
   return copy < 0 ? undefined : copy;
+}
+
+const EPOLL_CTL_MOD = 3;
+/** struct epoll_event has no gap between its fields on x86. */
+const epollDataAt = process.arch === "x64" ? 4 : 8;
+const epollEvent = new DataView(new ArrayBuffer(16));
+
+/** What is to be told of a descriptor that is in the queue already. Linux only. */
+export function changeEpoll(epollFd: number, fd: number, events: number, data: bigint): boolean {
+  epollEvent.setUint32(0, events, true);
+  epollEvent.setBigUint64(epollDataAt, data, true);
+  return libc.epoll_ctl(epollFd, EPOLL_CTL_MOD, fd, ptr(epollEvent)) === 0;
 }

@@ -1,7 +1,7 @@
 // Reads one pipe to its end and hands the bytes to whoever is the sink at the time. The reader stops reading
 // while the sink is busy: the writing program then blocks, as on any pipe.
 import { closeSync } from "node:fs";
-import { collectGarbage } from "./garbage.ts";
+import { giveBack } from "./garbage.ts";
 import { hasInput, widenPipe } from "./libc.ts";
 import { standstill } from "./standstill.ts";
 
@@ -11,6 +11,7 @@ const pipeMaxBytes = 1024 * 1024;
 /** Who prints so much prints more. */
 const floodBytes = 1024 * 1024;
 
+/** The chunk is the sink's until it is done with it. */
 export type Sink = (chunk: Uint8Array) => void | Promise<void>;
 
 export class PipeReader {
@@ -93,10 +94,10 @@ export class PipeReader {
         if (done) break;
         if (this.#bytes < floodBytes && this.#bytes + value.length >= floodBytes) widenPipe(this.fd);
         this.#bytes += value.length;
-        collectGarbage(value.length);
         this.#sinkBusy = this.#sink(value) || undefined;
         if (this.#sinkBusy) await this.#sinkBusy;
         this.#sinkBusy = undefined;
+        giveBack(value);
       }
     } catch {
       // So ends a terminal of which the other side is gone.

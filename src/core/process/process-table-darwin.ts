@@ -7,6 +7,7 @@ export const darwinProcesses: ProcessTable = {
   childrenOf,
   commandLine,
   environmentOf,
+  isBlank,
   survey,
   // Start times are dates, and there is one namespace.
   world: () => "darwin",
@@ -66,6 +67,11 @@ function environmentOf(pid: number, names: readonly string[]): Record<string, st
     if (value !== undefined) found[name] = value;
   }
   return found;
+}
+
+/** `ps` has always something to say. */
+function isBlank(): boolean {
+  return false;
 }
 
 /** Behind the words of the command; a value ends at its first space. */

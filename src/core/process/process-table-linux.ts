@@ -9,6 +9,7 @@ export const linuxProcesses: ProcessTable = {
   childrenOf,
   commandLine,
   environmentOf,
+  isBlank,
   survey,
   world,
   isInOurWorld,
@@ -85,6 +86,10 @@ function environmentOf(pid: number, names: readonly string[]): Record<string, st
       found[name] = Buffer.from(variable.slice(equals + 1), "latin1").toString("utf8");
   }
   return found;
+}
+
+function isBlank(pid: number): boolean {
+  return readOrEmpty(`/proc/${pid}/environ`) === "" && readOrEmpty(`/proc/${pid}/cmdline`) === "";
 }
 
 async function survey(name: string): Promise<SurveyedProcess[]> {

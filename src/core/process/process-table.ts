@@ -38,6 +38,8 @@ export interface ProcessTable {
   commandLine(pid: number): string;
   /** Variables of the environment that the process was started with, by name. */
   environmentOf(pid: number, names: readonly string[]): Record<string, string>;
+  /** Has neither a command line nor an environment, as for a moment in the middle of execve. */
+  isBlank(pid: number): boolean;
   /** All processes. Takes its time, in which others have their turns. */
   survey(name: string): Promise<SurveyedProcess[]>;
   /** Names the system in which pids and start times mean what they mean here: this start of it, this namespace. */

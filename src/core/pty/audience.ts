@@ -11,23 +11,29 @@ export interface TerminalListener {
 
 export class Audience {
   readonly #listeners = new Set<TerminalListener>();
+  #displayCount = 0;
 
   get size(): number {
     return this.#listeners.size;
   }
 
+  /** Asked for with everything that is printed. */
   get displayCount(): number {
-    let count = 0;
-    for (const { isDisplay } of this.#listeners) if (isDisplay) count++;
-    return count;
+    return this.#displayCount;
   }
 
   add(listener: TerminalListener): void {
     this.#listeners.add(listener);
+    this.#countDisplays();
   }
 
   remove(listener: TerminalListener): void {
     this.#listeners.delete(listener);
+    this.#countDisplays();
+  }
+
+  #countDisplays(): void {
+    this.#displayCount = [...this.#listeners].filter(({ isDisplay }) => isDisplay).length;
   }
 
   printed(): void {

@@ -8,7 +8,7 @@ import type { Enclosure } from "../isolation/enclosure.ts";
 import { inheritedEnv, mergePolicy } from "../isolation/env-policy.ts";
 import type { CoreOptions } from "../options.ts";
 import type { Custody } from "../process/custody.ts";
-import { tagNames } from "../process/owner.ts";
+import { tagNames } from "../process/tags.ts";
 import { resolveShell, workingDirIn } from "../session/placement.ts";
 import { bunPtyDriver } from "./bun-pty-driver.ts";
 import type { PtyDriver } from "./driver.ts";

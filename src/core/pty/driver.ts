@@ -18,7 +18,7 @@ export interface PtySpec extends TerminalSize {
   /** Names of the daemon's own variables, for a driver that would pass them on. */
   daemonVariables: string[];
   workingDir: string;
-  /** The chunk may be kept. */
+  /** The chunk may be used during the call, and not be kept. */
   onOutput(chunk: Uint8Array): void;
 }
 

@@ -1,32 +1,19 @@
 // A flood of plain text scrolls everything out of sight, the history included: only its end makes a difference to the
 // screen, and reading the rest would cost as much as all else together. What is left out is exactly what cannot show.
 import { scrollbackLines } from "../limits.ts";
+import { giveBack } from "../process/garbage.ts";
 import type { OutputRing } from "./output-ring.ts";
 
 const newline = 0x0a;
 const ESC = 0x1b;
 
-/** 1 where a byte may be more than text, a line end or a tab: controls, and the beginning of a C1 control (c2 80..9f). */
-const suspicious = Uint8Array.from({ length: 256 }, (_, byte) =>
-  (byte < 0x20 && byte !== 0x09 && byte !== newline && byte !== 0x0d) || byte === 0x7f || byte === 0xc2
-    ? 1
-    : 0,
-);
-/** Only colours and characters are left of what was suspicious. */
-const harmless = /^(?:\x1b\[[\d;:]*m|\xc2[\xa0-\xbf])/;
-const harmlessBytesMax = 64;
+/** Controls but tabs and line ends, escapes but colours, and C1 controls (c2 80..9f), which are no characters. */
+const lasting = /[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\x1b(?!\[[\d;:]*m)|\xc2(?![\xa0-\xbf])/;
 const colour = /\x1b\[[\d;:]*m/g;
 
 /** Whether a piece of output has no effect that lasts: text, line ends, tabs and colours. In doubt it has. */
 export function isPlain(chunk: Uint8Array): boolean {
-  const { length } = chunk;
-  for (let at = 0; at < length; at++) {
-    if (suspicious[chunk[at]!] === 0) continue;
-    const found = harmless.exec(latin1(chunk.subarray(at, at + harmlessBytesMax)));
-    if (!found) return false;
-    at += found[0].length - 1;
-  }
-  return true;
+  return !lasting.test(latin1(chunk));
 }
 
 const latin1 = (bytes: Uint8Array): string =>
@@ -41,7 +28,13 @@ export interface Skip {
 
 /** For plain output that begins at the beginning of a line. Undefined where nothing can be skipped. */
 export function skipFlood(ring: OutputRing, from: number, rows: number): Skip | undefined {
-  const bytes = Buffer.from(ring.copy(from).buffer);
+  const copy = ring.copy(from);
+  const skip = skipIn(Buffer.from(copy.buffer), from, rows);
+  giveBack(copy);
+  return skip;
+}
+
+function skipIn(bytes: Buffer, from: number, rows: number): Skip | undefined {
   let cut = bytes.length;
   for (let lines = scrollbackLines + rows + 1; lines > 0; lines--) {
     cut = bytes.lastIndexOf(newline, cut - 1);

@@ -11,6 +11,10 @@ const FIONREAD = 0x541b;
 const TIOCGPTN = 0x80045430;
 const TIOCSWINSZ = 0x5414;
 
+/**
+ * As ^S and ^Q would, by the terminal itself. The kernel loses a line's end now and then when the output is stopped while
+ * a program prints (n_tty looks for room, and does not look again whether its "\r\n" was taken).
+ */
 export function valveOf(pid: number): OutputValve | undefined {
   const fd = openTerminalOf(pid);
   if (fd === undefined) return undefined;
@@ -47,7 +51,7 @@ export function duplicateMaster(pid: number): number | undefined {
   const next = openSync("/dev/null", constants.O_RDONLY);
   closeSync(next);
   const from = next + recentDescriptors;
-  for (let fd = from; fd > 2; fd--) if (ioctlNumber(fd, TIOCGPTN) === number) return duplicate(fd);
+  for (let fd = from; fd > 2; fd--) if (masterNumber(fd) === number) return duplicate(fd);
   return undefined;
 }
 
@@ -63,7 +67,7 @@ function openTerminalOf(pid: number): number | undefined {
   }
 }
 
-function terminalNumberOf(pid: number): number | undefined {
+export function terminalNumberOf(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     const device = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[4]);
@@ -75,6 +79,9 @@ function terminalNumberOf(pid: number): number | undefined {
     return undefined;
   }
 }
+
+/** The number of the terminal whose other side a descriptor is. */
+export const masterNumber = (fd: number): number | undefined => ioctlNumber(fd, TIOCGPTN);
 
 /** Majors of UNIX98 pseudo-terminals (devices.txt of the kernel). */
 const firstPtsMajor = 136;

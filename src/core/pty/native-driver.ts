@@ -2,6 +2,7 @@
 import { constants } from "node:os";
 import type { Packing } from "../../protocol/handover/pieces.ts";
 import type { LivePtyState } from "../../protocol/handover/terminals.ts";
+import { giveBack } from "../process/garbage.ts";
 import { usageOf } from "../process/usage.ts";
 import type { PtyDriver, PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
 import { duplicateMaster } from "./flow.ts";
@@ -36,6 +37,7 @@ class NativePty implements PtyProcess {
         data: (_terminal, chunk) => {
           this.#chunks++;
           onOutput(chunk);
+          giveBack(chunk);
         },
         // It comes after every write, when all of it has been taken.
         drain: () => {

@@ -1,15 +1,21 @@
 // A terminal's output, the last of it, addressed by absolute byte offsets.
-
 import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
 import type { RingState } from "../../protocol/handover/terminals.ts";
+import { giveBack } from "../process/garbage.ts";
 
 const firstBytes = 4096;
+/** Less is not worth the work, and more would take more than a millisecond to be there again. */
+const packedMinBytes = 16 * 1024;
+const packedMaxBytes = 1024 * 1024;
 
 export class OutputRing {
-  #buffer = new Uint8Array(0);
+  #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(0);
   #end = 0;
   /** Bytes before it are gone. */
   #start = 0;
+  /** Stands for the buffer until that is used again. */
+  #packed: Uint8Array | undefined;
+  #lastTriedAt = 0;
 
   constructor(readonly maxBytes: number) {}
 
@@ -22,7 +28,8 @@ export class OutputRing {
     return ring;
   }
 
-  pack(packing: Packing): RingState {
+  /** To the program that comes. */
+  handOver(packing: Packing): RingState {
     return { start: this.#start, bytes: packing.bytes(this.copy(this.#start)) };
   }
 
@@ -35,10 +42,11 @@ export class OutputRing {
   }
 
   get heldBytes(): number {
-    return this.#buffer.length;
+    return (this.#packed ?? this.#buffer).length;
   }
 
   push(chunk: Uint8Array): void {
+    if (this.#packed) this.#unpack();
     this.#grow(this.#end - this.#start + chunk.length);
     const size = this.#buffer.length;
     const kept = chunk.subarray(Math.max(0, chunk.length - size));
@@ -52,12 +60,13 @@ export class OutputRing {
 
   /** From an offset that is still there: a view, valid until the next push; shorter where the memory wraps. */
   view(offset: number, maxBytes: number): Uint8Array {
+    if (this.#packed) this.#unpack();
     const size = this.#buffer.length;
     const at = offset % size;
     return this.#buffer.subarray(at, Math.min(at + Math.min(maxBytes, this.#end - offset), size));
   }
 
-  copy(offset: number, end = this.#end): Uint8Array {
+  copy(offset: number, end = this.#end): Uint8Array<ArrayBuffer> {
     const copy = new Uint8Array(end - offset);
     for (let at = offset; at < end; ) {
       const piece = this.view(at, end - at);
@@ -71,12 +80,33 @@ export class OutputRing {
   clear(): void {
     this.#start = this.#end;
     this.#buffer = new Uint8Array(0);
+    this.#packed = undefined;
+  }
+
+  /** Takes a fraction of the memory until it is used again. How many bytes of work that was. */
+  pack(): number {
+    const { length } = this.#buffer;
+    const isWorthIt = length >= packedMinBytes && length <= packedMaxBytes && this.#end > this.#lastTriedAt;
+    if (!isWorthIt) return 0;
+    this.#lastTriedAt = this.#end;
+    const packed = Bun.zstdCompressSync(this.#buffer, { level: 1 });
+    if (packed.length <= length / 2) {
+      this.#packed = packed;
+      this.#replace(new Uint8Array(0));
+    }
+    return length;
+  }
+
+  #unpack(): void {
+    this.#buffer = new Uint8Array(Bun.zstdDecompressSync(this.#packed!));
+    this.#packed = undefined;
+    this.#lastTriedAt = 0;
   }
 
   /** Gives back what was allocated for growth. */
   compact(): void {
     const held = Math.ceil((this.#end - this.#start) / firstBytes) * firstBytes;
-    if (held < this.#buffer.length * 0.9) this.#moveTo(held);
+    if (!this.#packed && held < this.#buffer.length * 0.9) this.#moveTo(held);
   }
 
   #grow(needed: number): void {
@@ -90,9 +120,16 @@ export class OutputRing {
   /** Offsets map to places by the buffer's size, so that another one is filled anew. */
   #moveTo(size: number): void {
     const held = this.copy(this.#start);
-    this.#buffer = new Uint8Array(size);
+    this.#replace(new Uint8Array(size));
     const at = this.#start % size;
     this.#buffer.set(held.subarray(0, size - at), at);
     this.#buffer.set(held.subarray(size - at), 0);
+    giveBack(held);
+  }
+
+  #replace(buffer: Uint8Array<ArrayBuffer>): void {
+    const before = this.#buffer;
+    this.#buffer = buffer;
+    giveBack(before);
   }
 }

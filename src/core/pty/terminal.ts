@@ -23,9 +23,6 @@ import { somebodyTyped, Turns } from "./turns.ts";
 /** ^S */
 const xoff = 0x13;
 
-/** The chunk itself, and what is made of it on its way. */
-const garbagePerByte = 2;
-
 export class Terminal {
   readonly ring: OutputRing;
   readonly createdAt: Date;
@@ -90,7 +87,7 @@ export class Terminal {
     return {
       ...identityOf(this),
       elapsedMs: performance.now() - this.#began,
-      ring: this.ring.pack(packing),
+      ring: this.ring.handOver(packing),
       ...this.picture.pack(packing),
       meter: this.keeping.pack(),
       live: this.#exit ? undefined : this.#pty.pack!(packing),
@@ -197,7 +194,7 @@ export class Terminal {
     this.#lastActivity = Date.now();
     this.ring.push(chunk);
     this.#turns.printed(chunk.length);
-    noteGarbage(chunk.length * garbagePerByte);
+    noteGarbage(chunk.length); // what is made of it on its way
     this.picture.printed(chunk, this.displayCount > 0);
     this.#audience.printed();
     this.echo.printed();

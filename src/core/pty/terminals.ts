@@ -20,10 +20,14 @@ import type { Custody } from "../process/custody.ts";
 import { requireDescriptors } from "../resources.ts";
 import { isOver } from "../session/expiry.ts";
 import { createTerminal, shellOf } from "./create-terminal.ts";
+import { packIdle } from "./packing.ts";
 import { resumeTerminal } from "./resume-terminal.ts";
 import type { Terminal } from "./terminal.ts";
 import { terminalExpiry } from "./terminal-expiry.ts";
 import { warmUpEmulator } from "./warm-up.ts";
+
+/** An emulator is taken apart step by step: what held on to the rest of it is found dead by the next collection. */
+const collectionsAfterRest = 2;
 
 export interface TerminalsContext {
   options: CoreOptions;
@@ -43,6 +47,8 @@ export class Terminals {
   readonly #exited = new Map<string, Terminal>();
   readonly #replacing = new Map<string, Promise<Terminal>>();
   #warmUp: Timer | undefined;
+  /** How many are still to come. */
+  #collections = 0;
 
   constructor(readonly context: TerminalsContext) {}
 
@@ -155,7 +161,12 @@ export class Terminals {
       hasGivenBack = terminal.picture.rest() || hasGivenBack;
       if (isOver(terminalExpiry(terminal))) void terminal.close();
     }
-    if (hasGivenBack) Bun.gc(true);
+    packIdle(this.#live.values());
+    if (hasGivenBack) this.#collections = collectionsAfterRest;
+    if (this.#collections > 0) {
+      this.#collections--;
+      Bun.gc(true);
+    }
     for (const [id, { endedAt }] of this.#exited) {
       if (now - endedAt!.getTime() >= exitedTerminalSeconds * 1000) this.#exited.delete(id);
     }

@@ -58,6 +58,8 @@ export class Turns {
     this.#printedBytes += bytes;
     const isAlone = waiting.length === 0 && now - lastTyped > typingMs;
     const turnBytes = isAlone ? loneFloodTurnBytes : floodTurnBytes;
+    // What had been on its way already; the reading is stopped all the same.
+    if (this.#isWaiting) this.#valve?.close();
     if (this.#printedBytes < turnBytes || this.#isWaiting || this.#isOver) return;
     if (now < this.#freeUntil) return;
     this.#valve ??= valveOf(this.#pid);

@@ -14,7 +14,7 @@ import { inheritedEnv, mergePolicy, nonInteractiveDefaults } from "../isolation/
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
 import type { Custody } from "../process/custody.ts";
-import { tagNames } from "../process/owner.ts";
+import { tagNames } from "../process/tags.ts";
 import { workingDirIn } from "./placement.ts";
 import { Session } from "./session.ts";
 

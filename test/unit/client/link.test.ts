@@ -1,4 +1,4 @@
-// When silence is an end, and when it is none. Time is ours here: it would take minutes otherwise.
+// What is an answer, when silence is an end, and when it is none. Time is ours here: it would take minutes otherwise.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { CarrierEvents } from "../../../src/client/carriers/carrier.ts";
 import { Link } from "../../../src/client/link.ts";
@@ -83,4 +83,28 @@ test("who takes nothing hears nothing: that is no end", async () => {
   link.isPaused = false;
   pass(2);
   expect(lost).toHaveLength(1);
+});
+
+test("a request that is too long to be read is refused, though the answer cannot name it", async () => {
+  let events!: CarrierEvents;
+  const open = (given: CarrierEvents) => {
+    events = given;
+    return { send() {}, close() {} };
+  };
+  const link = await Link.open(open, () => {});
+  const ends: string[] = [];
+  const ask = (name: string, params: object) =>
+    link.request("exec.run", params).catch((error: Error) => ends.push(`${name}: ${error.message}`));
+  const asked = [
+    ask("short", {}),
+    ask("long", { command: "ä".repeat(600) }),
+    ask("other", { command: "x".repeat(900) }),
+  ];
+  const tooLarge = '{"id":"unknown","ok":false,"error":{"code":"REQUEST_TOO_LARGE","message":"too long"}}';
+  events.message(tooLarge);
+  await asked[1];
+  events.message(tooLarge);
+  await asked[2];
+  expect(ends).toEqual(["long: too long", "other: too long"]);
+  await link.close();
 });

@@ -86,7 +86,7 @@ test.each([
   const state = throughJson(screen.pack(given));
   expect(state.kind).toBe(lines > 1000 ? "redraw" : "replay");
 
-  const takenRing = OutputRing.from(throughJson(ring.pack(given)), given, ringBytes);
+  const takenRing = OutputRing.from(throughJson(ring.handOver(given)), given, ringBytes);
   expect([takenRing.start, takenRing.end]).toEqual([ring.start, ring.end]);
   const taken = new Screen(takenRing, firstSizeOf(state)!, (text) => void replies.push(text));
   taken.takeOver(state, given);

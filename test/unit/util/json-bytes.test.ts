@@ -27,3 +27,24 @@ test("text with many characters to escape, at every place within four bytes", ()
     }
   }
 });
+
+test("long text of every density, beyond what is done in one piece", () => {
+  const special = ["\n", '"', "\\", "\x00", "\x1f", "\x7f", "\x80", "é", "日本", "🙂"];
+  for (const every of [1, 2, 3, 5, 15, 16, 17, 70, 1000]) {
+    for (const bytes of [511, 512, 513, 1000, 65_535, 65_536, 65_537, 200_000]) {
+      let text = "";
+      for (let at = 0; text.length < bytes; at++)
+        text += "x".repeat(every - 1) + special[at % special.length];
+      expect(escaped(text) === JSON.stringify(text).slice(1, -1)).toBe(true);
+    }
+  }
+});
+
+test("every byte at every place of a vector", () => {
+  for (let special = 0; special < 256; special++) {
+    const text = Array.from({ length: 40 }, (_, at) => "x".repeat(at) + String.fromCharCode(special)).join(
+      "",
+    );
+    expect(escaped(text)).toBe(JSON.stringify(text).slice(1, -1));
+  }
+});

@@ -1,7 +1,9 @@
-// Where orphans cannot be adopted, as on macOS: groups and tags must find all of ours, and nobody else.
+// Where orphans cannot be adopted, as on macOS: groups and tags must find all of ours, and nobody else. And where they
+// can: whose somebody is, is not decided in the moment in which it cannot be told.
 import { expect, test } from "bun:test";
 import { Custody } from "../../../../src/core/process/custody.ts";
-import { tagNames } from "../../../../src/core/process/owner.ts";
+import { processTable } from "../../../../src/core/process/process-table.ts";
+import { tagNames } from "../../../../src/core/process/tags.ts";
 import { terminate } from "../../../../src/core/process/terminate.ts";
 import { isAlive, until } from "../../../support/wait.ts";
 
@@ -45,3 +47,30 @@ test("everything is everything of ours", async () => {
   stranger.kill();
   forged.kill();
 });
+
+test.if(process.platform === "linux")(
+  "who is just becoming another program is waited for, not disowned",
+  async () => {
+    const custody = new Custody(true);
+    custody.addSession(sessionId);
+    // With two sessions that run something, one without tags could be either's.
+    const [first, second] = [start("sleep 304"), start("sleep 305")];
+    custody.addRoot(first.pid, { sessionId: "s-00000001", commandId: "x-00000001" });
+    custody.addRoot(second.pid, { sessionId: "s-00000002", commandId: "x-00000002" });
+    const { isBlank, environmentOf } = processTable;
+    const orphan = start("exec sleep 306", { [tagNames.session]: sessionId });
+    try {
+      const isIt = (pid: number) => pid === orphan.pid;
+      processTable.isBlank = (pid) => isIt(pid) || isBlank(pid);
+      processTable.environmentOf = (pid, names) => (isIt(pid) ? {} : environmentOf(pid, names));
+      expect(custody.hasEnded({ sessionId })).toBeFalse();
+    } finally {
+      Object.assign(processTable, { isBlank, environmentOf });
+    }
+    const isMember = () => custody.membersOf({ sessionId }).some(({ pid }) => pid === orphan.pid);
+    await until("its name", isMember); // it may be becoming another program in fact
+    expect(await terminate(custody, { sessionId }, { graceMs: 500 })).toEqual([]);
+    expect(isAlive(orphan.pid)).toBeFalse();
+    for (const child of [first, second]) child.kill();
+  },
+);

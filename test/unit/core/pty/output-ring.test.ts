@@ -12,6 +12,8 @@ test("what the ring says it has is what was pushed, byte for byte", () => {
         const bytes = Buffer.from(Uint8Array.from({ length: size }, (_, i) => (at * 31 + i * 7) & 255));
         ring.push(bytes);
         if (size % 5 === 0) ring.compact();
+        if (size % 3 === 0) ring.pack();
+        if (size % 7 === 0) ring.compact();
         whole = Buffer.concat([whole, bytes]);
         expect(ring.end).toBe(whole.length);
         expect(ring.end - ring.start).toBe(Math.min(whole.length, ring.end - ring.start));
@@ -28,4 +30,26 @@ test("memory follows what is printed", () => {
   const ring = new OutputRing(1024 * 1024);
   ring.push(new Uint8Array(100));
   expect(ring.heldBytes).toBe(4096);
+});
+
+test("what is packed takes less memory until it is used", () => {
+  const ring = new OutputRing(1024 * 1024);
+  const text = Buffer.from("a line of ordinary text\r\n".repeat(4000));
+  ring.push(text);
+  const held = ring.heldBytes;
+  expect(ring.pack()).toBe(held);
+  expect(ring.heldBytes).toBeLessThan(held / 10);
+  expect(ring.pack()).toBe(0);
+  expect(Buffer.compare(ring.copy(0), text)).toBe(0);
+  expect(ring.heldBytes).toBe(held);
+  ring.pack();
+  ring.clear();
+  expect([ring.start, ring.end, ring.heldBytes]).toEqual([text.length, text.length, 0]);
+});
+
+test("what cannot be packed is tried once", () => {
+  const ring = new OutputRing(1024 * 1024);
+  ring.push(crypto.getRandomValues(new Uint8Array(60_000)));
+  expect(ring.pack()).toBe(ring.heldBytes);
+  expect(ring.pack()).toBe(0);
 });
