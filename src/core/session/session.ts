@@ -17,7 +17,7 @@ import type { Custody } from "../process/custody.ts";
 import type { PipeReader } from "../process/pipe-reader.ts";
 import { PipeWriter } from "../process/pipe-writer.ts";
 import { terminate } from "../process/terminate.ts";
-import { requireMemoryFor } from "../resources.ts";
+import { requireDescriptors, requireMemoryFor } from "../resources.ts";
 import { type Expiry, expiryOf } from "./expiry.ts";
 import { leftoverCount } from "./process-count.ts";
 import { advance, type Phase } from "./state-machine.ts";
@@ -170,6 +170,7 @@ export class Session {
     const { name, executor, custody, log, timeoutS, commands } = this.spec;
     const id = params.command_id ?? newId("x", (taken) => commands.has(taken));
     const outputBytes = params.max_output_bytes ?? this.spec.maxOutputBytes;
+    requireDescriptors();
     requireMemoryFor(outputBytes);
     const keep = new Keep(this.spec.enclosure);
     const launched = executor.launch({
