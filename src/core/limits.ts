@@ -118,6 +118,10 @@ export const reservedDescriptors = 16;
 /** What a command or a terminal takes while it is started: both ends of its pipes, and what reads them. */
 export const commandDescriptors = 16;
 
+/** With so many left they are not looked at for a moment: more than all commands together open in that time. */
+export const plentyOfDescriptors = 2000;
+export const plentyMs = 100;
+
 /** Output that is replied with is there several times: as bytes, as text, as JSON and on its way. Measured: 6.5. */
 export const replyFactor = 7;
 

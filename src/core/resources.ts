@@ -2,7 +2,13 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { totalmem } from "node:os";
 import { TrlError } from "../protocol/errors.ts";
-import { commandDescriptors, replyFactor, reservedDescriptors } from "./limits.ts";
+import {
+  commandDescriptors,
+  plentyMs,
+  plentyOfDescriptors,
+  replyFactor,
+  reservedDescriptors,
+} from "./limits.ts";
 
 /** Where there is none left to look with, all are open. */
 export function openDescriptors(): number {
@@ -18,9 +24,14 @@ export function openDescriptors(): number {
 /** Free, less what is kept in reserve. */
 export const descriptorsLeft = (): number => descriptorLimit() - reservedDescriptors - openDescriptors();
 
+let plentyUntil = 0;
+
 /** To be asked before something is started: in the middle of it there is no clean way back. */
 export function requireDescriptors(): void {
-  if (descriptorsLeft() >= commandDescriptors) return;
+  if (performance.now() < plentyUntil) return; // to look takes as long as a twentieth of a small command
+  const left = descriptorsLeft();
+  if (left >= plentyOfDescriptors) plentyUntil = performance.now() + plentyMs;
+  if (left >= commandDescriptors) return;
   throw new TrlError(
     "RESOURCE_PRESSURE",
     `too few file descriptors are left (${openDescriptors()} of ${descriptorLimit()} are open)`,

@@ -4,7 +4,6 @@ import type { Enclosure } from "../isolation/enclosure.ts";
 import type { Custody } from "../process/custody.ts";
 import { spawnProcess } from "../process/spawn.ts";
 import { tagNames } from "../process/tags.ts";
-import { requireDescriptors } from "../resources.ts";
 import { type Env, overlayEnv } from "./environment.ts";
 import type { Executor, Launched, LaunchRequest } from "./executor.ts";
 import { placesOf } from "./places.ts";
@@ -41,7 +40,6 @@ export class PlainExecutor implements Executor {
     const workingDir = placesOf(enclosure).require(request.workingDir ?? own, own);
     const plain = [shell, "-c", request.command];
     const { argv, cwd } = enclosure?.wrap(plain, { workingDir }) ?? { argv: plain, cwd: workingDir };
-    requireDescriptors();
     const process = spawnProcess({
       argv,
       env: { ...overlayEnv(env, request.env), ...tags, [tagNames.command]: request.commandId },

@@ -16,7 +16,7 @@ import { ReceiptTotals } from "../isolation/receipt.ts";
 import { LingeringPipes } from "../process/lingering-pipes.ts";
 import { PipeWriter } from "../process/pipe-writer.ts";
 import { terminate } from "../process/terminate.ts";
-import { requireMemoryFor } from "../resources.ts";
+import { requireDescriptors, requireMemoryFor } from "../resources.ts";
 import { type Expiry, expiryOf } from "./expiry.ts";
 import { refuseIfUnavailable } from "./refuse-unavailable.ts";
 import type { SessionSpec } from "./session-spec.ts";
@@ -156,6 +156,7 @@ export class Session {
     const { name, executor, custody, log, timeoutS, commands } = this.spec;
     const id = params.command_id ?? newId("x", (taken) => commands.has(taken));
     const outputBytes = params.max_output_bytes ?? this.spec.maxOutputBytes;
+    requireDescriptors();
     requireMemoryFor(outputBytes);
     const keep = new Keep(this.spec.enclosure);
     const launched = executor.launch({
