@@ -2,6 +2,9 @@ import { type ArgsDef, defineCommand } from "citty";
 import { boot } from "../daemon/boot.ts";
 import { preferFewThreads } from "../daemon/few-processes-linux.ts";
 import { environmentName, type FlagTable, flags } from "../daemon/flags.ts";
+import { type Arrival, arrive, goBack, hearSignals } from "../daemon/handover/arrival.ts";
+import { takeLetter } from "../daemon/handover/letter.ts";
+import { answerTrial } from "../daemon/handover/trial.ts";
 import { OptionError } from "../daemon/option-error.ts";
 import { type GivenFlags, readOptions } from "../daemon/options.ts";
 import { endingSignal } from "../daemon/signals.ts";
@@ -33,20 +36,29 @@ export default defineCommand({
   meta: { name: "serve", description: "Run the daemon in the foreground (also: trl with flags only)" },
   args,
   async run({ args: given, rawArgs }) {
-    checkFlags(rawArgs, args);
-    refuseWords(given._);
     if (process.platform === "linux") preferFewThreads(process.env);
+    const letter = takeLetter(process.env);
+    let arrival: Arrival | undefined;
     try {
-      const ending = [endingSignal()];
+      checkFlags(rawArgs, args);
+      refuseWords(given._);
+      let hungUp = () => false;
+      const ending = [endingSignal(() => hungUp())];
       if (process.env[lifelineVariable] === "stdin") ending.push(endOfStdin());
       const runtime = allOf("runtime", rawArgs);
       const flags = {
         ...(given as GivenFlags),
         ...(runtime.length > 0 ? { runtime: runtime.join(",") } : {}),
       };
-      const daemon = await boot(readOptions(flags, process.env));
+      const options = readOptions(flags, process.env);
+      if (letter?.kind === "trial") return await answerTrial();
+      arrival = letter && arrive(letter);
+      const daemon = await boot(options, arrival);
+      hungUp = daemon.hungUp;
+      if (arrival) hearSignals();
       await daemon.stop(await Promise.race([...ending, daemon.done]));
     } catch (error) {
+      if (letter && letter.kind !== "trial") goBack(letter, arrival, error);
       if (error instanceof OptionError)
         throw new CliError(error.message, 1, "trl serve --help lists the flags");
       throw error;

@@ -142,6 +142,15 @@ export const verbs: Record<string, Verb> = {
     usage: "trl stats [FLAGS]",
     examples: ["trl stats --json"],
   },
+  upgrade: {
+    load: () => loaded(import("./upgrade.ts")),
+    usage: "trl upgrade [FLAGS]",
+    examples: ["trl upgrade", "trl upgrade --executable /opt/trl/trl", "trl upgrade --json"],
+    footer:
+      "This program takes the place of the one that runs the daemon. Sessions, commands and terminals go on, with the\n" +
+      "same pids; clients are disconnected for a moment. The program is tried before: where it will not do, nothing\n" +
+      "happens. What cannot be handed over (terminals by bun-pty; on macOS whatever runs) is waited for.",
+  },
   doctor: {
     load: () => loaded(import("./doctor.ts")),
     usage: "trl doctor [FLAGS]",

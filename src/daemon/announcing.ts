@@ -7,7 +7,7 @@ import { startTimeOf } from "../util/start-time.ts";
 import { version } from "../util/version.ts";
 import type { DaemonOptions } from "./options.ts";
 
-type Told = Pick<Announcement, "http_url" | "labels" | "capabilities">;
+type Told = Pick<Announcement, "http_url" | "labels" | "capabilities" | "started_at">;
 
 /** Gives what withdraws it. A daemon that cannot be found is still one: it only says so. */
 export function announceSelf(
@@ -20,7 +20,6 @@ export function announceSelf(
     return announce(announcementsDir, {
       pid: process.pid,
       start_time: startTimeOf(process.pid) ?? null,
-      started_at: new Date().toISOString(),
       version,
       protocol_version: protocolVersion,
       platform: { os: process.platform, arch: process.arch, bun: Bun.version },

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { Journal } from "../core/journal/journal.ts";
 import { type FoundJournal, readJournal } from "../core/journal/read-journal.ts";
+import { type EndedRecord, hasEnded, recordFrom } from "../core/journal/record.ts";
 import { Recovered } from "../core/journal/recovered.ts";
 import type { Log } from "../core/log.ts";
 import { beside } from "../util/socket-path.ts";
@@ -22,21 +23,30 @@ export class CrashRecovery {
   readonly recovered: Recovered;
   readonly #found: FoundJournal;
   readonly #predecessors: number[];
+  readonly #isOurs: boolean;
   #leftovers: Leftovers | undefined;
+  #isClearing = false;
 
   /** With the lock held: whoever had it before is dead. */
   constructor(
     readonly options: Options,
     lock: InstanceLock | undefined,
     readonly log: Log,
+    /** Of one that was killed, as the program before us knew it. That one was not: what it has is ours. */
+    known?: readonly unknown[],
   ) {
     const { hasJournal, socketPath } = options;
     const path = journalPath(socketPath);
-    this.#found = hasJournal ? readJournal(path, log) : { records: [], daemons: [], processes: [] };
-    this.#predecessors = [...new Set([lock?.predecessor ?? [], this.#found.daemons].flat())];
+    const isOurs = known !== undefined;
+    this.#isOurs = isOurs;
+    this.#found =
+      hasJournal && !isOurs
+        ? readJournal(path, log)
+        : { records: endedIn(known ?? []), daemons: [], processes: [] };
+    this.#predecessors = isOurs ? [] : [...new Set([lock?.predecessor ?? [], this.#found.daemons].flat())];
     this.recovered = new Recovered(this.#found.records);
     this.journal = hasJournal ? new Journal(path, log) : undefined;
-    if (this.#found.records.length > 0)
+    if (this.#found.records.length > 0 && !isOurs)
       log.warn("read the journal of a killed daemon", { records: this.#found.records.length });
   }
 
@@ -47,6 +57,8 @@ export class CrashRecovery {
     // Should this one be killed, too, its successor knows of them all.
     if (this.#predecessors.length > 0 && journal) journal.predecessors = this.#predecessors;
     for (const record of this.#found.records) journal?.write(record);
+    if (this.#isOurs) return;
+    this.#isClearing = true;
     this.#leftovers = new Leftovers({
       socketPath: options.socketPath,
       predecessors: options.hasSocket ? this.#predecessors : [],
@@ -55,8 +67,14 @@ export class CrashRecovery {
       log,
     });
     void this.#leftovers.ended.then(() => {
+      this.#isClearing = false;
       if (this.#predecessors.length > 0 && journal) journal.predecessors = [];
     });
+  }
+
+  /** What one that was killed has left is just being ended. */
+  get isClearing(): boolean {
+    return this.#isClearing;
   }
 
   /** An orderly end: nothing of those before is left, and nothing is to be known of this one. */
@@ -65,3 +83,9 @@ export class CrashRecovery {
     this.journal?.remove();
   }
 }
+
+const endedIn = (known: readonly unknown[]): EndedRecord[] =>
+  known.flatMap((value) => {
+    const record = recordFrom(value);
+    return record && hasEnded(record) ? record : [];
+  });

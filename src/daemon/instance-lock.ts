@@ -20,10 +20,16 @@ import { OptionError } from "./option-error.ts";
 const patienceMs = 1500;
 
 export interface InstanceLock {
+  /** It is held as long as this is open, in whatever program. */
+  fd: number;
   /** Who held it last and did not give it back: it was killed, or it would not be ours now. */
   readonly predecessor: number | undefined;
   release(): void;
 }
+
+/** One that the program before us holds. */
+export const keptLock = (fd: number, socketPath: string): InstanceLock =>
+  held(fd, beside(socketPath, ".pid"));
 
 /** Undefined where another daemon holds it. */
 export async function acquireLock(socketPath: string): Promise<InstanceLock | undefined> {
@@ -79,18 +85,26 @@ const unusable = (path: string, error: unknown) =>
 
 function hold(fd: number, path: string): InstanceLock {
   const predecessor = Number(readFileSync(path, "latin1")) || undefined;
-  const release = () => {
-    if (isSameFile(fd, path)) unlinkSync(path);
-    closeSync(fd);
-  };
+  const lock = held(fd, path, predecessor);
   try {
     ftruncateSync(fd);
     writeSync(fd, `${process.pid}\n`, 0);
   } catch (error) {
-    release(); // the disk is full
+    lock.release(); // the disk is full
     throw unusable(path, error);
   }
-  return { predecessor, release };
+  return lock;
+}
+
+function held(fd: number, path: string, predecessor?: number): InstanceLock {
+  return {
+    fd,
+    predecessor,
+    release() {
+      if (isSameFile(fd, path)) unlinkSync(path);
+      closeSync(fd);
+    },
+  };
 }
 
 function isSameFile(fd: number, path: string): boolean {

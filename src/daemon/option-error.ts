@@ -1,2 +1,11 @@
 /** A setting that cannot be used; its message is for the person who gave it. */
 export class OptionError extends Error {}
+
+/** What goes wrong is told by the flag that asked for it. */
+export function orOptionError<T>(flag: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw new OptionError(`${flag}: ${(error as Error).message}`);
+  }
+}

@@ -5,12 +5,17 @@ import { isIgnored } from "../core/process/libc.ts";
 
 const endingSignals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
-/** Resolves with the first signal that asks the daemon to end; later ones change nothing. */
-export function endingSignal(): Promise<string> {
+/**
+ * Resolves with the first signal that asks the daemon to end; later ones change nothing. SIGHUP does not where
+ * `hungUp` has another use for it.
+ */
+export function endingSignal(hungUp: () => boolean): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of endingSignals) {
       if (signal === "SIGHUP" && isIgnored(constants.signals.SIGHUP)) continue; // nohup
-      process.on(signal, () => resolve(signal));
+      process.on(signal, () => {
+        if (signal !== "SIGHUP" || !hungUp()) resolve(signal);
+      });
     }
   });
 }

@@ -29,6 +29,11 @@ export const methods = {
     result: system.DescribeResult,
     isRepeatable: true,
   },
+  "system.upgrade": {
+    summary: "Has another program take the daemon's place; sessions, commands and terminals go on.",
+    params: system.UpgradeParams,
+    result: system.UpgradeResult,
+  },
   "session.create": {
     summary: "Creates a session: a shell's state that lives across commands.",
     params: session.CreateParams,

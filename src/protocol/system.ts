@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { OsPath, Seconds, Timestamp } from "./fields.ts";
 
 export const PingResult = v.object({ uptime_s: v.number(), version: v.string() });
 
@@ -17,8 +18,42 @@ export const StatsResult = v.object({
   bytes_in: v.number(),
   bytes_out: v.number(),
   pid: v.number(),
+  upgrades: v.pipe(v.number(), v.description("how often another program has taken the daemon's place")),
 });
 export type StatsResult = v.InferOutput<typeof StatsResult>;
+
+export const UpgradeParams = v.object({
+  executable: v.pipe(
+    OsPath,
+    v.check((path) => path.startsWith("/"), "an absolute path"),
+    v.description("the program that is to take the daemon's place"),
+  ),
+  drain_timeout_s: v.optional(
+    v.pipe(Seconds, v.description("how long to wait for what cannot be handed over (60)")),
+  ),
+});
+export type UpgradeParams = v.InferOutput<typeof UpgradeParams>;
+
+export const UpgradeResult = v.object({
+  pid: v.number(),
+  from_version: v.string(),
+  to_version: v.string(),
+  waits_for: v.pipe(
+    v.array(v.string()),
+    v.description("what cannot be handed over; nothing new is begun until it has ended"),
+  ),
+});
+export type UpgradeResult = v.InferOutput<typeof UpgradeResult>;
+
+/** How the last one went. */
+export const LastUpgrade = v.object({
+  at: Timestamp,
+  from_version: v.string(),
+  to_version: v.nullable(v.string()),
+  ok: v.boolean(),
+  reason: v.pipe(v.nullable(v.string()), v.description("why it failed; the daemon went on as it was")),
+});
+export type LastUpgrade = v.InferOutput<typeof LastUpgrade>;
 
 const MethodDescription = v.object({
   summary: v.string(),
@@ -36,5 +71,6 @@ export const DescribeResult = v.object({
   error_codes: v.record(v.string(), v.object({ http: v.number(), exit: v.number() })),
   capabilities: v.record(v.string(), v.unknown()),
   limits: v.record(v.string(), v.number()),
+  last_upgrade: v.nullable(LastUpgrade),
 });
 export type DescribeResult = v.InferOutput<typeof DescribeResult>;

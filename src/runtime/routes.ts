@@ -1,5 +1,6 @@
 // Which id lives in which runtime, as far as it has been heard of. Of commands, and of sessions that have ended, only
 // the latest are remembered: there is no end to them, and who asks for an older one waits for a search.
+import type { RuntimesState } from "../protocol/handover/document.ts";
 import { endedRoutesMax, streamRoutesMax } from "./limits.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -30,6 +31,15 @@ export class Routes {
     this.#sessions.set(id, { runtime, isLive });
     if (isLive) this.#ended.delete(id);
     else this.ended(id);
+  }
+
+  /** Commands are found by a search. */
+  pack(): RuntimesState["routes"] {
+    return [...this.#sessions].map(([sessionId, { runtime, isLive }]) => ({
+      sessionId,
+      runtime: runtime.name,
+      isLive,
+    }));
   }
 
   /** Of a terminal something is kept for a while after its end. */

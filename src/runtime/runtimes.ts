@@ -1,7 +1,9 @@
 // All runtimes by name, and what lives where.
 import { TrlError } from "../protocol/errors.ts";
+import type { RuntimesState } from "../protocol/handover/document.ts";
 import type { Result } from "../protocol/methods.ts";
 import { hostRuntime, type RuntimeInfo, type RuntimeSpec, type Unavailable } from "../protocol/runtime.ts";
+import { specFrom } from "../protocol/runtime-spec.ts";
 import { nearest } from "../util/nearest.ts";
 import { type OpenerContext, openerOf } from "./openers.ts";
 import { Routes } from "./routes.ts";
@@ -64,6 +66,26 @@ export class Runtimes {
     this.#byName.delete(name);
     this.routes.forget(runtime);
     await runtime.dispose(new TrlError("RUNTIME_NOT_FOUND", `the runtime "${name}" was removed`));
+  }
+
+  /** Links are made anew by the program that comes, and what lives where is known to it. */
+  pack(): RuntimesState {
+    return {
+      runtimes: this.all.map(({ name, spec }) => ({ name, spec: { ...spec } })),
+      routes: this.routes.pack(),
+    };
+  }
+
+  takeOver({ runtimes, routes }: RuntimesState): void {
+    for (const { name, spec } of runtimes) this.add(name, specFrom(spec));
+    for (const { sessionId, runtime, isLive } of routes)
+      this.routes.addSession(sessionId, this.get(runtime), isLive);
+  }
+
+  /** What ends with the link to it, and has sessions. */
+  get boundToUs(): Runtime[] {
+    const ends = ({ isPrivate, spec }: Runtime) => isPrivate || ("image" in spec && spec.image !== undefined);
+    return this.all.filter((runtime) => ends(runtime) && this.routes.liveIn(runtime).length > 0);
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 // One client that follows one command: reads from the command's output as fast as the client takes it, and no
 // faster. A client that takes nothing for a while is let go, so that it does not hold the command for ever.
-import type { Command } from "../core/exec/command.ts";
+import type { KnownCommand } from "../core/exec/command.ts";
 import {
   type Offsets,
   type OutputReader,
@@ -10,13 +10,13 @@ import {
 import { type Encoding, type ExitFrame, isTimeout } from "../protocol/exec.ts";
 import { encodeFrame } from "../protocol/frame.ts";
 import { AttachmentWindow } from "./attachment-window.ts";
-import { hold, leave, takeOver } from "./held-places.ts";
+import { hold, holdForNext, leave, releaseForNext, takeOver } from "./held-places.ts";
 import type { LaneSubscriber, OutputLane } from "./lane.ts";
 import { base64FrameBytesMax, frameBytesMax } from "./limits.ts";
 import { gapFrame, outputFrame } from "./stream-frames.ts";
 
 export interface AttachmentSpec {
-  command: Command;
+  command: KnownCommand;
   from: Offsets;
   encoding: Encoding;
   lane: OutputLane;
@@ -47,14 +47,14 @@ export class Attachment implements LaneSubscriber {
     if (spec.windowBytes !== undefined) {
       // What is kept for somebody must leave room for what comes.
       const roomBytes = Math.floor(Math.min(output.stdout.ringBytes, output.stderr.ringBytes) / 2);
-      const bytes = spec.resumeKey === undefined ? spec.windowBytes : Math.min(spec.windowBytes, roomBytes);
+      const hasKey = spec.resumeKey !== undefined;
+      const bytes = hasKey ? Math.min(spec.windowBytes, roomBytes) : spec.windowBytes;
       this.#window = new AttachmentWindow(bytes, spec.from);
+      if (hasKey || bytes <= roomBytes) this.#place = output.openReader({ ...spec.from }, () => {});
     }
     this.#reader = output.openReader(spec.from, () => this.#advance());
-    if (spec.resumeKey !== undefined) {
-      this.#place = output.openReader({ ...spec.from }, () => {});
-      takeOver(spec.command, spec.resumeKey, this);
-    }
+    releaseForNext(spec.command, spec.from);
+    if (spec.resumeKey !== undefined) takeOver(spec.command, spec.resumeKey, this);
     spec.lane.attach(this);
   }
 
@@ -69,10 +69,18 @@ export class Attachment implements LaneSubscriber {
     this.#advance();
   }
 
+  cutOff(): void {
+    const { command, resumeKey } = this.#spec;
+    if (this.#isOver || resumeKey !== undefined) return; // one with a key keeps its place by that
+    holdForNext(command, this.#window?.taken ?? onItsWay(this.#reader.offsets));
+  }
+
   closed(): void {
     const { command, resumeKey, stallTimeoutS } = this.#spec;
-    if (this.#place && !this.#isOver) hold(command, resumeKey!, this.#place, stallTimeoutS);
-    this.#place = undefined;
+    if (this.#place && resumeKey !== undefined && !this.#isOver) {
+      hold(command, resumeKey, this.#place, stallTimeoutS);
+      this.#place = undefined;
+    }
     this.end();
   }
 
@@ -125,6 +133,7 @@ export class Attachment implements LaneSubscriber {
     const made = piece && outputFrame(command.id, piece, encoding, this.#window !== undefined);
     if (!made) return false;
     this.#reader.moveTo(stream, piece.offset + made.bytes);
+    if (lane.isDeaf) this.#place?.moveTo(stream, piece.offset + made.bytes); // it cannot say that it has taken it
     if (piece.missingFrom !== undefined) lane.send(gapFrame(command.id, piece));
     lane.send(made.frame);
     return true;
@@ -184,6 +193,14 @@ export class Attachment implements LaneSubscriber {
     onEnd();
   }
 }
+
+/** What was sent without being acknowledged may not have arrived. */
+const onItsWay = ({ stdout, stderr }: Offsets): Offsets => ({
+  stdout: Math.max(0, stdout - unacknowledgedBytes),
+  stderr: Math.max(0, stderr - unacknowledgedBytes),
+});
+/** A frame, and what a socket holds. */
+const unacknowledgedBytes = 2 * frameBytesMax;
 
 /** A character must fit, even into a window that is nearly full. */
 const pieceBytesMin = 16;

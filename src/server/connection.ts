@@ -9,14 +9,7 @@ import { FrontendState } from "./frontend/state.ts";
 import type { ClientMemory, LaneSubscriber, OutputLane } from "./lane.ts";
 import { linesPerTurnMax } from "./limits.ts";
 import { Quota } from "./quota.ts";
-
-/** What a transport gives. `write` takes what fits now and says how much; the rest is offered again later. */
-export interface Wire {
-  write(bytes: Uint8Array): number;
-  pauseReading(): void;
-  resumeReading(): void;
-  close(): void;
-}
+import type { Wire } from "./wire.ts";
 
 export class Connection implements OutputLane {
   lastProgress = performance.now();
@@ -60,10 +53,14 @@ export class Connection implements OutputLane {
     this.#memory.frontend.isAuthenticated = true;
   }
 
+  /** Replies or output have not left yet. */
+  get isSending(): boolean {
+    return !this.hasRoom || this.#replies.bytes > 0;
+  }
+
   /** Whether something is being answered or is on its way, now or as a stream. */
   get isBusy(): boolean {
-    const isSending = this.#current !== undefined || this.#replies.bytes > 0 || this.#output.bytes > 0;
-    return isSending || this.#pending > 0 || this.#unread.length > 0 || this.#subscribers.size > 0;
+    return this.isSending || this.#pending > 0 || this.#unread.length > 0 || this.#subscribers.size > 0;
   }
 
   /** Bytes from the client. */
@@ -106,6 +103,12 @@ export class Connection implements OutputLane {
     this.#flush();
     this.#read();
     this.#closeWhenDone();
+  }
+
+  /** The wire is about to be cut by ourselves: nothing more is streamed, and what has been may still arrive. */
+  fallSilent(): void {
+    for (const subscriber of this.#subscribers) subscriber.cutOff?.();
+    for (const subscriber of this.#subscribers) subscriber.closed();
   }
 
   /** The wire is gone. Commands go on; their replies are dropped. */

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../protocol/errors.ts";
+import type { CountersState } from "../protocol/handover/document.ts";
 
 /** Counts that the transports keep and system.stats shows. */
 export interface ServerCounters {
@@ -11,11 +12,17 @@ export interface ServerCounters {
   errors: Map<ErrorCode, number>;
 }
 
-export const newCounters = (): ServerCounters => ({
+/** They go on where the program before us was. */
+export const newCounters = (before?: CountersState): ServerCounters => ({
   connections: 0,
-  connectionsTotal: 0,
-  bytesIn: 0,
-  bytesOut: 0,
-  requests: 0,
-  errors: new Map(),
+  connectionsTotal: before?.connectionsTotal ?? 0,
+  bytesIn: before?.bytesIn ?? 0,
+  bytesOut: before?.bytesOut ?? 0,
+  requests: before?.requests ?? 0,
+  errors: new Map(Object.entries(before?.errors ?? {}) as [ErrorCode, number][]),
+});
+
+export const packCounters = ({ connections: _, errors, ...counters }: ServerCounters): CountersState => ({
+  ...counters,
+  errors: Object.fromEntries(errors),
 });

@@ -25,6 +25,8 @@ export interface LaneSubscriber {
   roomMade(): void;
   /** The client has gone. */
   closed(): void;
+  /** Before that, where it is our own doing and not for long. */
+  cutOff?(): void;
 }
 
 /** What a connection remembers between its requests. */

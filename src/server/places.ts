@@ -8,6 +8,7 @@ export const places: Record<MethodName, Place> = {
   "system.ping": "here",
   "system.stats": "here",
   "system.describe": "here",
+  "system.upgrade": "here",
   "session.create": "create",
   "session.list": "all",
   "session.info": "session",

@@ -64,6 +64,12 @@ export function serveStdio(
   })();
   return {
     ended,
+    listening: undefined,
+    get isSending() {
+      return connection.isSending;
+    },
+    fallSilent() {},
+    cut() {}, // its client cannot come again
     stopAccepting() {},
     async farewell() {
       const deadline = performance.now() + farewellMs;

@@ -74,8 +74,10 @@ export function outputFrame(
 }
 
 export function redrawFrame(terminal: Terminal, dialect: TerminalDialect, scrollback: number): Uint8Array {
-  const [before, after] = dialect.output(terminal, terminal.boundary, true);
-  return controlFrame(before + Buffer.from(terminal.redraw(scrollback)).toString("base64") + after);
+  const [before, after] = dialect.output(terminal, terminal.picture.boundary, true);
+  return controlFrame(
+    before + Buffer.from(terminal.picture.view.redraw(scrollback)).toString("base64") + after,
+  );
 }
 
 export const controlFrame = (text: string): Uint8Array => Buffer.from(`${text}\n`, "latin1");

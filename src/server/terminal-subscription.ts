@@ -121,7 +121,7 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
     }
     if (this.#wantsRedraw) {
       this.#wantsRedraw = false;
-      this.#cursor = this.#takenTo = terminal.boundary;
+      this.#cursor = this.#takenTo = terminal.picture.boundary;
       lane.send(redrawFrame(terminal, dialect, this.#scrollback));
       this.#scrollback = 0;
       return true;

@@ -12,3 +12,7 @@ export function afterSeconds(seconds: number, fire: () => void): () => void {
   if (seconds > 0 && seconds !== Number.POSITIVE_INFINITY) arm();
   return () => clearTimeout(timer);
 }
+
+/** What is left of a time limit; one that is over fires at once, and 0 is still none. */
+export const leftOf = (seconds: number, elapsedMs: number): number =>
+  seconds > 0 ? Math.max(0.001, seconds - elapsedMs / 1000) : seconds;

@@ -63,6 +63,7 @@ const notRun: Record<string, string> = {
   '{"summary":': "excerpts of an answer",
   '{"cgroup":': "an excerpt of an answer, from one kind of machine",
   "systemd-run ": "needs systemd",
+  "trl upgrade ": "three ways to the same; upgrade.test.ts and upgrade-failures.test.ts go them",
   "PAGER=cat ": "a list of variables; isolation-env.test.ts knows them",
   "\\n[trl: N": "the form of a marker",
 };

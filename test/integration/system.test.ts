@@ -29,3 +29,16 @@ test("system.ping counts whole seconds", async () => {
   expect(Number.isInteger(uptime_s)).toBe(true);
   expect(version).toBe((await import("../../package.json")).version);
 });
+
+test("system.upgrade refuses what is no program, and nothing happens", async () => {
+  await using daemon = await startDaemon();
+  using wire = await daemon.connect();
+  for (const executable of ["/nonexistent", "/etc/passwd", "/tmp"]) {
+    const { code, message } = await wire.fail("system.upgrade", { executable });
+    expect([code, message]).toEqual([
+      "INVALID_PARAMS",
+      `executable: ${executable} is no program that can be started`,
+    ]);
+  }
+  expect(await wire.call("system.stats", {})).toMatchObject({ upgrades: 0 });
+});

@@ -39,7 +39,7 @@ async function checkSocket(path: string): Promise<Finding> {
   const daemon = await client.call("system.ping", {});
   const summary = `trl ${daemon.version} is listening on ${path}, pid ${pid}`;
   if (daemon.version === version) return ok(summary);
-  const remedy = `when its sessions are not needed any more: kill ${pid}, then start it again`;
+  const remedy = `trl upgrade has this program take over, and what runs goes on; or kill ${pid} and start it again`;
   return note(summary, { detail: `this program is trl ${version}`, remedy });
 }
 

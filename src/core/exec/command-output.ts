@@ -1,6 +1,8 @@
 // What a command prints, once for all who want it: kept in two logs, and read from them by any number of readers
 // at their own pace. A reader that is slow holds the command back, as a full pipe would; with no reader the
 // oldest is dropped.
+import type { OutputState } from "../../protocol/handover/exec.ts";
+import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
 import type { Sink } from "../process/pipe-reader.ts";
 import { StreamLog } from "../process/stream-log.ts";
 
@@ -21,10 +23,29 @@ export class CommandOutput {
   #isFinishing = false;
   #finishingBytes = 0;
   #isComplete = false;
+  #takesAll = false;
 
-  constructor(keptBytesMax: number) {
-    this.stdout = new StreamLog(keptBytesMax);
-    this.stderr = new StreamLog(keptBytesMax);
+  constructor(stdout: StreamLog, stderr: StreamLog) {
+    this.stdout = stdout;
+    this.stderr = stderr;
+  }
+
+  static keeping(bytesMax: number): CommandOutput {
+    return new CommandOutput(new StreamLog(bytesMax), new StreamLog(bytesMax));
+  }
+
+  static from({ stdout, stderr }: OutputState, given: Unpacking): CommandOutput {
+    return new CommandOutput(StreamLog.from(stdout, given), StreamLog.from(stderr, given));
+  }
+
+  pack(packing: Packing): OutputState {
+    return { stdout: this.stdout.pack(packing), stderr: this.stderr.pack(packing) };
+  }
+
+  /** What has been read from the pipes is taken in, however slow a reader is; or no longer so. */
+  set takesAll(takesAll: boolean) {
+    this.#takesAll = takesAll;
+    this.#readerMoved();
   }
 
   /** No more will come. */
@@ -79,9 +100,9 @@ export class CommandOutput {
   async #takeSlowly(stream: StreamName, chunk: Uint8Array): Promise<void> {
     for (let rest = chunk; rest.length > 0; ) {
       const fitting = rest.subarray(0, this.#roomIn(stream));
-      if (fitting.length < rest.length && this.#isFinishing) {
-        if (this.#finishingBytes > finishingBytesMax) return; // a background process, which is not waited for
-        this.#finishingBytes += rest.length;
+      if (fitting.length < rest.length && (this.#isFinishing || this.#takesAll)) {
+        if (this.#finishingBytes > finishingBytesMax && !this.#takesAll) return; // a background process, which is not waited for
+        if (!this.#takesAll) this.#finishingBytes += rest.length;
         this[stream].expand(Math.max(rest.length, finishingStepBytes));
         continue;
       }

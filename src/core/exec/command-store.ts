@@ -1,21 +1,29 @@
 // Commands by id: those that run, and for a while those that have ended, for clients that come back.
 import { TrlError } from "../../protocol/errors.ts";
+import type { CommandStoreState, PastRecordState } from "../../protocol/handover/exec.ts";
+import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
 import type { Journal } from "../journal/journal.ts";
 import { commandEnded, commandStarted } from "../journal/notes.ts";
 import { commandTextMaxChars, retainedBytesMax, retainedCommandsMax, retainedSeconds } from "../limits.ts";
-import type { Command } from "./command.ts";
+import type { Command, KnownCommand } from "./command.ts";
+import { PastCommand, packPast } from "./past-command.ts";
 import { CommandTally } from "./tally.ts";
 
-export interface CommandRecord {
-  command: Command;
+export interface CommandDetails {
   sessionId: string;
   sessionName: string | null;
   /** For those who look at what runs. */
   text: string;
   kind: "run" | "stream";
+}
+
+export interface CommandRecord extends CommandDetails {
+  command: KnownCommand;
   endedAt: Date | undefined;
   /** Resolves when the session has taken over what it changed; with where the session stands then. */
   settled: Promise<{ workingDir: string }>;
+  /** The same, once it is known. */
+  workingDir?: string;
 }
 
 export class CommandStore {
@@ -24,13 +32,38 @@ export class CommandStore {
   /** In the order of their end, as a Map keeps them. */
   #ended = new Map<string, CommandRecord>();
   #endedBytes = 0;
+  /** No more are begun: another program is to take this one's place. */
+  isClosed = false;
 
   constructor(readonly journal?: Journal) {}
 
-  add(record: CommandRecord): void {
+  add(record: CommandRecord & { command: Command }): void {
     this.#running.set(record.command.id, record);
     this.journal?.write(commandStarted(record));
     void record.command.ended.then(() => this.#end(record));
+    void record.settled.then(({ workingDir }) => {
+      record.workingDir = workingDir;
+    });
+  }
+
+  /** Those that run come with their sessions. */
+  pack(packing: Packing): CommandStoreState {
+    return {
+      ended: [...this.#ended.values()].map((record) => packRecord(record, packing)),
+      tally: this.tally,
+    };
+  }
+
+  takeOver({ ended, tally }: CommandStoreState, given: Unpacking): void {
+    Object.assign(this.tally, tally);
+    for (const { command: state, endedAt, workingDir, ...known } of ended) {
+      const command = new PastCommand(state, given);
+      const settled = Promise.resolve({ workingDir });
+      const record = { ...known, command, workingDir, endedAt: new Date(endedAt), settled };
+      this.#ended.set(command.id, record);
+      this.journal?.write(commandEnded(record));
+      this.#endedBytes += heldBytes(record);
+    }
   }
 
   has(id: string): boolean {
@@ -91,3 +124,20 @@ export function shownText(command: string): string {
 
 const heldBytes = ({ command: { output } }: CommandRecord) =>
   output.stdout.heldBytes + output.stderr.heldBytes;
+
+export const detailsOf = ({ sessionId, sessionName, text, kind }: CommandDetails): CommandDetails => ({
+  sessionId,
+  sessionName,
+  text,
+  kind,
+});
+
+function packRecord(record: CommandRecord, packing: Packing): PastRecordState {
+  const { command, endedAt, workingDir } = record;
+  return {
+    command: packPast(command, packing),
+    ...detailsOf(record),
+    endedAt: endedAt!.getTime(),
+    workingDir: workingDir ?? "/",
+  };
+}

@@ -2,8 +2,10 @@
 // exception; the first reason to end it wins.
 import { constants } from "node:os";
 import type { ExitReason } from "../../protocol/exec.ts";
+import type { RunningCommandState } from "../../protocol/handover/exec.ts";
+import type { Packing } from "../../protocol/handover/pieces.ts";
 import type { Receipt } from "../../protocol/isolation.ts";
-import { afterSeconds } from "../../util/long-timer.ts";
+import { afterSeconds, leftOf } from "../../util/long-timer.ts";
 import type { Keep, StopReason } from "../isolation/keep.ts";
 import type { Measured } from "../isolation/meter.ts";
 import { receiptOf } from "../isolation/receipt.ts";
@@ -28,6 +30,21 @@ export interface CommandSpec {
   input: PipeWriter | undefined;
   /** Made before the command was started. */
   keep: Keep;
+  /** Where another program has started it. */
+  before?: { startedAt: Date; elapsedMs: number; lastSignal: NodeJS.Signals | undefined };
+}
+
+/** What can be known of a command, whether it runs or has ended long ago. */
+export interface KnownCommand {
+  readonly id: string;
+  readonly pid: number;
+  readonly startedAt: Date;
+  readonly output: CommandOutput;
+  readonly input: PipeWriter | undefined;
+  /** Undefined while it runs. */
+  readonly outcome: CommandOutcome | undefined;
+  signal(signal: NodeJS.Signals): void;
+  stop(reason: StopReason): void;
 }
 
 export interface CommandOutcome {
@@ -41,8 +58,8 @@ export interface CommandOutcome {
   isOwnEnd: boolean;
 }
 
-export class Command {
-  readonly startedAt = new Date();
+export class Command implements KnownCommand {
+  readonly startedAt: Date;
   /** The command's own process has ended, its output is drained and, where it was stopped, its tree is dead. */
   readonly ended: Promise<CommandOutcome>;
   readonly #spec: CommandSpec;
@@ -52,9 +69,14 @@ export class Command {
   #stopping: Promise<unknown> | undefined;
   #lastSignal: NodeJS.Signals | undefined;
   #outcome: CommandOutcome | undefined;
+  readonly #began: number;
+  #isEnding = false;
 
   constructor(spec: CommandSpec) {
     this.#spec = spec;
+    this.startedAt = spec.before?.startedAt ?? new Date();
+    this.#lastSignal = spec.before?.lastSignal;
+    this.#began = performance.now() - (spec.before?.elapsedMs ?? 0);
     const { stdout, stderr } = spec.process.output.open();
     stdout.deliverTo(spec.output.sinkOf("stdout"));
     stderr.deliverTo(spec.output.sinkOf("stderr"));
@@ -109,14 +131,46 @@ export class Command {
     return [this.#stdout, this.#stderr];
   }
 
+  get #elapsedMs(): number {
+    return performance.now() - this.#began;
+  }
+
+  /** It has ended and all is told, or it runs and nobody is about to stop it; and what was read of it is kept. */
+  get isAtRest(): boolean {
+    if (this.#outcome) return true;
+    return !this.#isEnding && !this.#stopping && this.pipes.every((pipe) => pipe.isEnded || pipe.isAtRest);
+  }
+
+  /** Of one that runs. */
+  pack(packing: Packing): RunningCommandState {
+    const { process, timeoutS, keep, input, output, mayHandleSignals } = this.#spec;
+    const [stdoutFd, stderrFd] = this.pipes.map((pipe) =>
+      pipe.isEnded ? undefined : packing.descriptor(pipe.fd),
+    );
+    return {
+      id: this.id,
+      pid: process.pid,
+      startedAt: this.startedAt.getTime(),
+      timeoutS,
+      elapsedMs: this.#elapsedMs,
+      output: output.pack(packing),
+      stdoutFd,
+      stderrFd,
+      input: input?.pack(packing),
+      meter: keep.pack(),
+      lastSignal: this.#lastSignal,
+      mayHandleSignals: mayHandleSignals(),
+    };
+  }
+
   async #follow(): Promise<CommandOutcome> {
     const { process, custody, keep, timeoutS } = this.#spec;
-    const began = performance.now();
-    const disarm = afterSeconds(timeoutS, () => this.stop("timeout"));
-    const endWatch = keep.watch((reason) => this.stop(reason));
+    const disarm = afterSeconds(leftOf(timeoutS, this.#elapsedMs), () => this.stop("timeout"));
+    const endWatch = keep.watch((reason) => this.stop(reason), this.#elapsedMs);
     const exit = await process.exited;
+    this.#isEnding = true;
     const { exitCode } = exit;
-    const durationMs = Math.round(performance.now() - began);
+    const durationMs = Math.round(this.#elapsedMs);
     disarm();
     endWatch();
     await this.#stopping;

@@ -1,4 +1,5 @@
 // Variables on top of others. What a session inherits is in isolation/env-policy.ts.
+import { type ByteString, fromText } from "./shell/byte-string.ts";
 
 export type Env = Record<string, string>;
 export type EnvOverrides = Record<string, string | null>;
@@ -15,3 +16,12 @@ export function overlayEnv(base: Env, overrides: EnvOverrides): Env {
 
 /** A name that shells can hold as a variable; others can only be handed over when a process is started. */
 export const isShellName = (name: string) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name);
+
+/** As a shell is told them. */
+export function shellOverrides(env: EnvOverrides): [name: ByteString, value: ByteString | null][] {
+  const named = Object.entries(env).filter(([name]) => isShellName(name));
+  return named.map(([name, value]) => [name, value === null ? null : fromText(value)]);
+}
+
+/** Those that it cannot be told. */
+export const oddNames = (env: EnvOverrides) => Object.entries(env).filter(([name]) => !isShellName(name));

@@ -1,4 +1,5 @@
 // How commands get their process: through a stateful shell that is prepared ahead, or plainly by `shell -c`.
+import type { ExecutorState } from "../../protocol/handover/exec.ts";
 import type { SpawnedProcess } from "../process/spawn.ts";
 import type { CommandOutcome } from "./command.ts";
 import type { EnvOverrides } from "./environment.ts";
@@ -30,6 +31,12 @@ export interface Executor {
   /** Names of the variables that the next command will find exported. */
   readonly exportedNames: string[];
   launch(request: LaunchRequest): Launched;
+  /** Lets go of what waits for a command, and has nothing else wait until the next one comes. */
+  rest(): void;
+  readonly isAtRest: boolean;
+  pack(): ExecutorState;
+  /** To be called once, when the command has ended that ran when the program before handed this over. */
+  settleResumed(outcome: CommandOutcome): void;
   /** Ends whatever waits for a command. */
   dispose(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 // One `shell -c` a command; nothing is carried over. Also for shells that are not POSIX-like (fish, python).
+import type { ExecutorState } from "../../protocol/handover/exec.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import type { Custody } from "../process/custody.ts";
 import { spawnProcess } from "../process/spawn.ts";
@@ -55,6 +56,16 @@ export class PlainExecutor implements Executor {
       settle: () => {},
     };
   }
+
+  readonly isAtRest = true;
+  rest(): void {}
+
+  pack(): ExecutorState {
+    const { env, workingDir } = this.#spec;
+    return { kind: "plain", env, workingDir };
+  }
+
+  settleResumed(): void {}
 
   async dispose(): Promise<void> {}
 }

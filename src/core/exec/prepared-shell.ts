@@ -1,19 +1,9 @@
 // A shell that has been started and waits: first for the session's state, then for its command.
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { fstatSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
 import { forOwnerAlone } from "../../util/private-files.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
-import { commandDescriptors, pipeSyncWriteMaxBytes, shellStateMaxBytes } from "../limits.ts";
+import { commandDescriptors, pipeSyncWriteMaxBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import { closeFd, writeWhole } from "../process/libc.ts";
 import { writeAndClose } from "../process/pipe-writer.ts";
@@ -21,14 +11,9 @@ import { sendSignal } from "../process/process-table.ts";
 import { type SpawnedProcess, spawnProcess } from "../process/spawn.ts";
 import { descriptorsLeft } from "../resources.ts";
 import type { Places } from "./places.ts";
-import { type ByteString, byteStringOf, bytesOf, fromText, quote } from "./shell/byte-string.ts";
-import {
-  type CommandFeed,
-  type ReportedState,
-  type ShellDialect,
-  type ShellState,
-  shellFiles,
-} from "./shell/dialect.ts";
+import { type ByteString, bytesOf, fromText, quote } from "./shell/byte-string.ts";
+import { type CommandFeed, type ShellDialect, type ShellState, shellFiles } from "./shell/dialect.ts";
+import { ShellFiles } from "./shell-files.ts";
 
 export interface ShellSpec {
   sessionId: string;
@@ -42,6 +27,7 @@ export interface ShellSpec {
 
 export class PreparedShell {
   readonly process: SpawnedProcess;
+  readonly files: ShellFiles;
   /** It may be killed while it waits. */
   hasEnded = false;
   #waitsIn: string | undefined;
@@ -49,20 +35,18 @@ export class PreparedShell {
   #stateFd: number | undefined;
   #commandFd: number | undefined;
   #stdinFd: number | undefined;
-  /** Open for writing before there is a command, which is then written quickly. */
-  #commandFile: number | undefined;
-  #mayReport = true;
 
   constructor(
     readonly spec: ShellSpec,
     readonly dir: string,
     readonly custody: Custody,
   ) {
+    this.files = new ShellFiles(dir, spec.dialect, spec.launchEnv);
     try {
       forOwnerAlone(() => mkdirSync(dir, { recursive: true })); // somebody may have cleaned up above it
       this.process = this.#spawn();
     } catch (error) {
-      this.removeFiles();
+      this.files.remove();
       throw asSpawnError(error, spec.shell);
     }
     [this.#stateFd, this.#commandFd, this.#stdinFd] = this.process.extraFds;
@@ -91,7 +75,7 @@ export class PreparedShell {
     this.process.output.open();
     try {
       if (commandFile !== "")
-        this.#commandFile ??= forOwnerAlone(() => openSync(`${this.dir}/${commandFile}`, "wx"));
+        this.files.commandFd ??= forOwnerAlone(() => openSync(`${this.dir}/${commandFile}`, "wx"));
     } catch {
       // Its directory was cleaned away. The command will find out, and take another shell.
     }
@@ -106,7 +90,7 @@ export class PreparedShell {
     const { prologue, file, isHarmless } = dialect.commandScript(feed, this.dir);
     if (file !== undefined) this.#writeCommand(file);
     this.#prologue = prologue;
-    this.#mayReport = !isHarmless;
+    this.files.mayReport = !isHarmless;
     const stdinFd = this.#stdinFd!;
     this.#stdinFd = undefined;
     if (feed.hasStdin) return stdinFd;
@@ -123,30 +107,6 @@ export class PreparedShell {
     this.#commandFd = undefined;
   }
 
-  /** After the shell has ended. Undefined where it could not report. */
-  readReport(): ByteString | undefined {
-    if (!this.#mayReport) return undefined;
-    const path = `${this.dir}/${shellFiles.report}`;
-    const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
-    return size === 0 || size > shellStateMaxBytes ? undefined : readPlainFile(path);
-  }
-
-  parseReport(report: ByteString, feed: CommandFeed): ReportedState | undefined {
-    const { dialect, launchEnv } = this.spec;
-    return dialect.readReport(report, { feed, dir: this.dir, launchEnv });
-  }
-
-  /** Gives back the directory. */
-  removeFiles(): void {
-    if (this.#commandFile !== undefined) closeFd(this.#commandFile);
-    this.#commandFile = undefined;
-    try {
-      rmSync(this.dir, { recursive: true, force: true });
-    } catch {
-      // Somebody holds on to it; it goes with the daemon's own directory.
-    }
-  }
-
   /** For a shell that never got a command: its inputs end, and so does it. */
   async discard(): Promise<void> {
     for (const fd of [this.#stateFd, this.#commandFd, this.#stdinFd]) if (fd !== undefined) closeFd(fd);
@@ -155,7 +115,7 @@ export class PreparedShell {
     await this.process.exited;
     this.custody.removeRoot(this.process.pid);
     await this.process.output.close();
-    this.removeFiles();
+    this.files.remove();
   }
 
   #spawn(): SpawnedProcess {
@@ -180,27 +140,13 @@ export class PreparedShell {
 
   /** Somebody may have cleaned up meanwhile: what is open is then no longer the file that the shell will find. */
   #writeCommand(text: ByteString): void {
-    const fd = this.#commandFile;
+    const fd = this.files.commandFd;
     const isWritten = fd !== undefined && fstatSync(fd).nlink > 0 && writeWhole(fd, bytesOf(text));
     if (!isWritten) this.#writeFile(this.spec.dialect.commandFile, text);
   }
 
   #writeFile(name: string, text: ByteString): void {
     forOwnerAlone(() => writeFileSync(`${this.dir}/${name}`, bytesOf(text)));
-  }
-}
-
-/** The directory is the command's, too: what it has put there in place of a file is not followed or waited for. */
-function readPlainFile(path: string): ByteString | undefined {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  let fd: number | undefined;
-  try {
-    fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    return fstatSync(fd).isFile() ? byteStringOf(readFileSync(fd)) : undefined;
-  } catch {
-    return undefined;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }
 

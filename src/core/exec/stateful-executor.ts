@@ -1,23 +1,20 @@
 // Keeps a session's shell state, and one shell started ahead that waits for it and for the next command.
 import { TrlError } from "../../protocol/errors.ts";
+import type { ExecutorState } from "../../protocol/handover/exec.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
-import { warmShellIdleMs } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import { requireDescriptors } from "../resources.ts";
 import type { CommandOutcome } from "./command.ts";
-import { type Env, type EnvOverrides, isShellName, overlayEnv } from "./environment.ts";
+import { type Env, type EnvOverrides, oddNames, overlayEnv, shellOverrides } from "./environment.ts";
 import type { Executor, Launched, LaunchRequest } from "./executor.ts";
 import { type Places, placesOf } from "./places.ts";
 import { PreparedShell, type ShellSpec } from "./prepared-shell.ts";
 import { type ByteString, bytesOf, fromText, toText } from "./shell/byte-string.ts";
 import type { CommandFeed, ShellDialect, ShellState } from "./shell/dialect.ts";
 import { mayHandleSignals } from "./shell/script-parts.ts";
-import type { SpareHolder, SpareShells } from "./spare-shells.ts";
-
-/** Who comes again so soon will come again. */
-const hurryMs = 1;
-/** A command that runs so long has a processor to spare. */
-const spareDelayMs = 3;
+import { ShellFiles } from "./shell-files.ts";
+import { SpareShell } from "./spare-shell.ts";
+import type { SpareShells } from "./spare-shells.ts";
 
 export interface StatefulSpec {
   sessionId: string;
@@ -31,9 +28,20 @@ export interface StatefulSpec {
   newShellDir: () => string;
   spares: SpareShells;
   enclosure: Enclosure | undefined;
+  /** As another program has left it. */
+  resumed?: StatefulState;
 }
 
-export class StatefulExecutor implements Executor, SpareHolder {
+type StatefulState = Extract<ExecutorState, { kind: "stateful" }>;
+
+/** A command that runs, and the shell that will report for it. */
+interface Busy {
+  files: ShellFiles;
+  feed: CommandFeed;
+  request: LaunchRequest;
+}
+
+export class StatefulExecutor implements Executor {
   readonly isStateful = true;
   /** The variables are in the shells' own spec: one copy a session is enough. */
   readonly #spec: Omit<StatefulSpec, "env" | "tags">;
@@ -42,12 +50,12 @@ export class StatefulExecutor implements Executor, SpareHolder {
   #state: ShellState;
   /** Most commands change nothing, and a report that says the same need not be read again. */
   #lastReport: ByteString | undefined;
-  #spare: PreparedShell | undefined;
-  #spareTimer: Timer | undefined;
-  #isDisposed = false;
-  #settledAt = 0;
+  readonly #spare: SpareShell;
   /** Counts the commands: what is put off must not meet the next one. */
   #generation = 0;
+  #busy: Busy | undefined;
+  /** Files are to be removed, behind a reply. */
+  #isTidying = false;
 
   constructor(spec: StatefulSpec) {
     const { env, tags, ...kept } = spec;
@@ -55,7 +63,9 @@ export class StatefulExecutor implements Executor, SpareHolder {
     const { sessionId, shell, dialect, enclosure } = spec;
     this.#places = placesOf(enclosure);
     const { launchEnv, ...initial } = dialect.initialState({ ...env, ...tags });
-    this.#shellSpec = { sessionId, shell, dialect, launchEnv, enclosure, places: this.#places };
+    const places = this.#places;
+    const ownEnv = spec.resumed?.launchEnv ?? launchEnv;
+    this.#shellSpec = { sessionId, shell, dialect, launchEnv: ownEnv, enclosure, places };
     this.#state = {
       ...initial,
       workingDir: fromText(spec.workingDir),
@@ -63,9 +73,40 @@ export class StatefulExecutor implements Executor, SpareHolder {
       exportedNames: Object.keys(launchEnv),
       lastStatus: 0,
     };
-    if (!spec.spares.hasRoom) return;
-    this.#prepareSpare();
-    this.#feedSpare();
+    this.#spare = new SpareShell(() => this.#newShell(this.#shellSpec), spec.spares);
+    if (spec.resumed) this.#resume(spec.resumed);
+    else if (spec.spares.hasRoom) this.#spare.prepare();
+    this.#spare.feed(this.#state);
+  }
+
+  #resume({ state, busy }: StatefulState): void {
+    this.#state = state as ShellState;
+    if (!busy) return;
+    const { dir, launchEnv, mayReport, request, feed } = busy;
+    const files = new ShellFiles(dir, this.#spec.dialect, launchEnv);
+    files.mayReport = mayReport;
+    this.#busy = { files, feed: feed as CommandFeed, request: { workingDir: undefined, ...request } };
+  }
+
+  rest(): void {
+    this.#spare.rest();
+  }
+
+  get isAtRest(): boolean {
+    return this.#spare.isAtRest && !this.#isTidying;
+  }
+
+  pack(): StatefulState {
+    const { files, ...launched } = this.#busy ?? {};
+    const busy = files && {
+      ...{ dir: files.dir, launchEnv: files.launchEnv, mayReport: files.mayReport },
+      ...(launched as Omit<Busy, "files">),
+    };
+    return { kind: "stateful", launchEnv: this.#shellSpec.launchEnv, state: this.#state, busy };
+  }
+
+  settleResumed(outcome: CommandOutcome): void {
+    if (this.#busy) this.#settle(this.#busy, outcome);
   }
 
   get workingDir(): string {
@@ -79,29 +120,23 @@ export class StatefulExecutor implements Executor, SpareHolder {
   launch(request: LaunchRequest): Launched {
     const workingDir = request.workingDir && this.#places.require(request.workingDir, this.workingDir);
     const { shell, feed, stdinFd } = this.#feed(request, workingDir);
+    const busy = { files: shell.files, feed, request };
+    this.#busy = busy;
     return {
       process: shell.process,
       stdinFd,
       mayHandleSignals: () => mayHandleSignals(feed),
       begin: () => {
         shell.begin();
-        this.#prepareSpareInTime();
+        // In an enclosure it would take from what the command is allowed.
+        if (!this.#spec.enclosure) this.#spare.prepareInTime();
       },
-      settle: (outcome) => this.#settle(shell, feed, request, outcome),
+      settle: (outcome) => this.#settle(busy, outcome),
     };
   }
 
   async dispose(): Promise<void> {
-    this.#isDisposed = true;
-    await this.dropSpare();
-  }
-
-  async dropSpare(): Promise<void> {
-    clearTimeout(this.#spareTimer);
-    this.#spec.spares.release(this);
-    const shell = this.#spare;
-    this.#spare = undefined;
-    await shell?.discard();
+    await this.#spare.dispose();
   }
 
   #feed(request: LaunchRequest, workingDir: string | undefined, isAgain = false): Fed {
@@ -110,7 +145,7 @@ export class StatefulExecutor implements Executor, SpareHolder {
     try {
       return { shell, feed, stdinFd: shell.prepareCommand(feed) };
     } catch (error) {
-      void shell.discard();
+      void this.#spare.discard(shell);
       // The files of a shell that waited may have been cleaned away; one that is started now has its own.
       if (!isAgain) return this.#feed(request, workingDir, true);
       throw new TrlError("SPAWN_FAILED", `the command could not be started: ${(error as Error).message}`);
@@ -136,25 +171,26 @@ export class StatefulExecutor implements Executor, SpareHolder {
   }
 
   /** What the caller waits for comes first; the next shell is told its state once the reply is on its way. */
-  #settle(shell: PreparedShell, feed: CommandFeed, request: LaunchRequest, outcome: CommandOutcome): void {
+  #settle({ files, feed, request }: Busy, outcome: CommandOutcome): void {
+    this.#busy = undefined;
     // A command that was stopped or killed changes nothing: it can be repeated from where it began.
-    const report = outcome.isOwnEnd ? shell.readReport() : undefined;
-    const essence = report?.replaceAll(shell.dir, "");
+    const report = outcome.isOwnEnd ? files.readReport() : undefined;
+    const essence = report?.replaceAll(files.dir, "");
     const isSame = essence === this.#lastReport;
-    const reported = report === undefined || isSame ? undefined : shell.parseReport(report, feed);
+    const reported = report === undefined || isSame ? undefined : files.parseReport(report, feed);
     // What was given to this command alone shows in its report, but is not the session's.
     const isOwn = feed.env.length === 0 && feed.place === "here";
     if (reported || !isOwn) this.#lastReport = reported && isOwn ? essence : undefined;
     this.#state = { ...this.#state, ...reported, lastStatus: outcome.exitCode };
     if (reported && request.workingDir !== undefined) this.#leaveGivenDirectory(feed);
-    this.#settledAt = performance.now();
+    this.#spare.settled();
     const generation = this.#generation;
+    this.#isTidying = true;
     setImmediate(() => {
-      shell.removeFiles();
+      files.remove();
       if (generation !== this.#generation) return; // the next command was quicker, and did it itself
-      clearTimeout(this.#spareTimer);
-      this.#prepareSpareIfPossible();
-      this.#feedSpare();
+      this.#isTidying = false;
+      this.#spare.prepareWith(this.#state);
     });
   }
 
@@ -169,11 +205,10 @@ export class StatefulExecutor implements Executor, SpareHolder {
   #takeShell(env: EnvOverrides): PreparedShell {
     const odd = oddNames(env);
     this.#generation++;
-    clearTimeout(this.#spareTimer);
-    let shell = this.#spare;
-    this.#spare = undefined;
-    if (odd.length > 0 || shell?.hasEnded) {
-      void shell?.discard();
+    this.#isTidying = false;
+    let shell = this.#spare.take();
+    if (odd.length > 0 && shell) {
+      void this.#spare.discard(shell);
       shell = undefined;
     }
     shell ??= this.#newShell(withLaunchEnv(this.#shellSpec, odd));
@@ -181,42 +216,9 @@ export class StatefulExecutor implements Executor, SpareHolder {
     return shell;
   }
 
-  #prepareSpare(): void {
-    if (this.#isDisposed || this.#spare) return;
-    this.#spare = this.#newShell(this.#shellSpec);
-    this.#spec.spares.hold(this);
-  }
-
   #newShell(spec: ShellSpec): PreparedShell {
     requireDescriptors();
     return new PreparedShell(spec, this.#spec.newShellDir(), this.#spec.custody);
-  }
-
-  /**
-   * Where command follows command without a pause, the next shell is started while this one runs, and is ready when
-   * it is wanted. Otherwise it would only take a processor from the command: there is time when that has ended.
-   */
-  #prepareSpareInTime(): void {
-    if (this.#spec.enclosure) return; // it would take from what the command is allowed
-    const isHurried = performance.now() - this.#settledAt < hurryMs;
-    if (isHurried) this.#prepareSpareIfPossible();
-    else this.#spareTimer = setTimeout(() => this.#prepareSpareIfPossible(), spareDelayMs);
-  }
-
-  #prepareSpareIfPossible(): void {
-    try {
-      this.#prepareSpare();
-    } catch {
-      // The next command starts its shell itself, or says why it cannot.
-    }
-  }
-
-  #feedSpare(): void {
-    clearTimeout(this.#spareTimer);
-    if (!this.#spare) return;
-    this.#spare.feedState(this.#state);
-    this.#spare.getReady();
-    this.#spareTimer = setTimeout(() => void this.dropSpare(), warmShellIdleMs);
   }
 }
 
@@ -225,13 +227,6 @@ interface Fed {
   feed: CommandFeed;
   stdinFd: number | undefined;
 }
-
-function shellOverrides(env: EnvOverrides): CommandFeed["env"] {
-  const named = Object.entries(env).filter(([name]) => isShellName(name));
-  return named.map(([name, value]) => [name, value === null ? null : fromText(value)]);
-}
-
-const oddNames = (env: EnvOverrides) => Object.entries(env).filter(([name]) => !isShellName(name));
 
 function withLaunchEnv(spec: ShellSpec, odd: [string, string | null][]): ShellSpec {
   return { ...spec, launchEnv: overlayEnv(spec.launchEnv, Object.fromEntries(odd)) };

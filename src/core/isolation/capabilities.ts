@@ -1,10 +1,11 @@
 // What this machine can do, found out when it is first asked for. Each answer that is no has a reason and a remedy,
 // for errors and for whoever wants to know beforehand. A no is looked at again: it may be remedied meanwhile.
 import { existsSync } from "node:fs";
+import type { CgroupsState } from "../../protocol/handover/document.ts";
 import type { Limits } from "../../protocol/isolation.ts";
 import { smallestSandbox } from "./bubblewrap-linux.ts";
 import { type Cgroups, type Controller, isShortcoming, type Shortcoming } from "./cgroup.ts";
-import { detectCgroups } from "./detect-cgroups-linux.ts";
+import { detectCgroups, knownCgroups } from "./detect-cgroups-linux.ts";
 import { sandboxExec } from "./sandbox-darwin.ts";
 
 /** By what it is done, or why it cannot be. */
@@ -39,7 +40,10 @@ export class Capabilities {
   constructor(
     readonly name: string,
     readonly path: string | undefined,
-  ) {}
+    known?: CgroupsState,
+  ) {
+    this.#cgroups = known && knownCgroups(known);
+  }
 
   get cgroups(): Cgroups | Shortcoming {
     if (this.#cgroups) return this.#cgroups;

@@ -1,6 +1,7 @@
 // Control groups of version 1: a hierarchy for each controller, so that a session's group is a directory in several
 // places. They are made beneath the daemon's own group, so that whatever limits the daemon limits its sessions.
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import type { CgroupsState } from "../../protocol/handover/document.ts";
 import { type Cgroup, type CgroupCounters, type CgroupLimits, type Cgroups, controllers } from "./cgroup.ts";
 import {
   killUntilEmpty,
@@ -43,10 +44,30 @@ export class CgroupsV1 implements Cgroups {
     return [...new Set(Object.values(this.#homes))];
   }
 
+  /** Those of a daemon that has become this one. */
+  static from({ homes, count }: Extract<CgroupsState, { version: "v1" }>): CgroupsV1 {
+    const parents = Object.entries(homes).map(([controller, home]) => [controller, dirname(home)]);
+    const name = basename(Object.values(homes)[0] ?? "");
+    const cgroups = new CgroupsV1(Object.fromEntries(parents), name);
+    cgroups.#count = count;
+    return cgroups;
+  }
+
+  pack(): CgroupsState {
+    return { version: this.version, homes: this.#homes as Record<string, string>, count: this.#count };
+  }
+
   create(limits: CgroupLimits): Cgroup {
-    const name = String(++this.#count);
+    return this.#at(String(++this.#count), limits);
+  }
+
+  find(name: string): Cgroup {
+    return this.#at(name, {});
+  }
+
+  #at(name: string, limits: CgroupLimits): Cgroup {
     const homes = Object.entries(this.#homes).map(([controller, home]) => [controller, join(home, name)]);
-    return new CgroupV1(Object.fromEntries(homes), limits);
+    return new CgroupV1(name, Object.fromEntries(homes), limits);
   }
 
   close(): void {
@@ -59,7 +80,11 @@ class CgroupV1 implements Cgroup {
   readonly #at: V1Parents;
   readonly #directories: string[];
 
-  constructor(at: V1Parents, limits: CgroupLimits) {
+  constructor(
+    readonly name: string,
+    at: V1Parents,
+    limits: CgroupLimits,
+  ) {
     this.#at = at;
     this.#directories = [...new Set(Object.values(at))];
     this.entrances = this.#directories.map((directory) => join(directory, "cgroup.procs"));

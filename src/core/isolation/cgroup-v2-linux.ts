@@ -3,7 +3,8 @@
 //   <the daemon's group>/trl-PID-START.daemon   the daemon
 //   <the daemon's group>/trl-PID-START/N        one for each session
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import type { CgroupsState } from "../../protocol/handover/document.ts";
 import {
   type Cgroup,
   type CgroupCounters,
@@ -55,9 +56,26 @@ export class CgroupsV2 implements Cgroups {
     return [this.#home, this.#leaf];
   }
 
+  /** Those of a daemon that has become this one. */
+  static from({ parent, name, isRoot, count }: Extract<CgroupsState, { version: "v2" }>): CgroupsV2 {
+    const cgroups = new CgroupsV2(parent, name, isRoot);
+    cgroups.#count = count;
+    cgroups.#isReady = count > 0;
+    return cgroups;
+  }
+
+  pack(): CgroupsState {
+    const { version, parent, isRoot } = this;
+    return { version, parent, name: basename(this.#home), isRoot, count: this.#count };
+  }
+
   create(limits: CgroupLimits): Cgroup {
     this.#prepare();
     return new CgroupV2(join(this.#home, String(++this.#count)), limits);
+  }
+
+  find(name: string): Cgroup {
+    return new CgroupV2(join(this.#home, name), {});
   }
 
   close(): void {
@@ -102,6 +120,10 @@ class CgroupV2 implements Cgroup {
       removeNow(directory);
       throw error;
     }
+  }
+
+  get name(): string {
+    return basename(this.directory);
   }
 
   members(): number[] {

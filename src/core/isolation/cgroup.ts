@@ -1,6 +1,8 @@
 // Control groups, behind one small interface: limits for all processes of a session together, counts of what they
 // used and met, and a way to stop all of them at one moment. Version 1 and 2 stand behind it.
 
+import type { CgroupsState } from "../../protocol/handover/document.ts";
+
 export interface CgroupLimits {
   memoryBytes?: number;
   cpuPercent?: number;
@@ -21,6 +23,8 @@ export interface CgroupCounters {
 }
 
 export interface Cgroup {
+  /** Among those of the daemon. */
+  readonly name: string;
   /** A process that writes 0 to all of them is in the group, and so is whatever it starts from then on. */
   readonly entrances: string[];
   members(): number[];
@@ -39,6 +43,9 @@ export interface Cgroups {
   /** What can be limited here. */
   readonly controllers: ReadonlySet<Controller>;
   create(limits: CgroupLimits): Cgroup;
+  /** One that is there already, with its limits. */
+  find(name: string): Cgroup;
+  pack(): CgroupsState;
   /** What is to be removed if the daemon cannot do it itself. */
   readonly directories: string[];
   close(): void;

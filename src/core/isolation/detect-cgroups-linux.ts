@@ -2,6 +2,7 @@
 // may make groups of its own there.
 import { accessSync, constants, existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { CgroupsState } from "../../protocol/handover/document.ts";
 import { processTable } from "../process/process-table.ts";
 import { type Cgroups, controllers, type Shortcoming } from "./cgroup.ts";
 import { readPids, readText } from "./cgroup-files.ts";
@@ -24,6 +25,10 @@ export function detectCgroups(name: string): Cgroups | Shortcoming {
     isOurs,
   );
 }
+
+/** As a daemon that has become this one had them. */
+export const knownCgroups = (state: CgroupsState): Cgroups =>
+  state.version === "v1" ? CgroupsV1.from(state) : CgroupsV2.from(state);
 
 /** Version 2 where it has what is needed; a machine with both keeps its controllers in version 1 as a rule. */
 export function chooseCgroups(

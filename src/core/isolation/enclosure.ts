@@ -1,6 +1,8 @@
 // What one session or terminal is kept in: its control group, the limits that its processes inherit, its root, its
 // sandbox. A session without isolation has none, and pays for none.
 import { basename } from "node:path";
+import type { EnclosureState } from "../../protocol/handover/document.ts";
+import type { MeterState } from "../../protocol/handover/exec.ts";
 import type { IsolationInfo, Limits } from "../../protocol/isolation.ts";
 import { bubblewrapPrefix } from "./bubblewrap-linux.ts";
 import type { Cgroup, Cgroups } from "./cgroup.ts";
@@ -88,10 +90,10 @@ export class Enclosure {
     return { argv: whole, cwd: isElsewhere ? "/" : workingDir };
   }
 
-  meter(): Meter {
+  meter(begun?: MeterState): Meter {
     const { cgroup, limits, confinement } = this.#spec;
     const metered = { cpuTimeS: limits.cpu_time_s, fileSizeBytes: limits.file_size_bytes };
-    return new Meter(cgroup, metered, confinement.kind !== "bubblewrap");
+    return new Meter(cgroup, metered, confinement.kind !== "bubblewrap", begun);
   }
 
   /** bwrap's own processes are no leftovers of a command; one that is just ending has a name only. */
@@ -122,6 +124,11 @@ export class Enclosure {
           }
         : null,
     };
+  }
+
+  pack(): EnclosureState {
+    const { limits, cgroup, confinement } = this.#spec;
+    return { limits, confinement, cgroup: cgroup?.name };
   }
 
   /** Whoever is still in it is dead when this resolves. False where something could not be removed. */

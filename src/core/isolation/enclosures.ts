@@ -1,6 +1,7 @@
 // From what was asked for to an enclosure that has been tried, or a refusal that says why. Never less than was asked.
 import { appendFileSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
+import type { CgroupsState, EnclosureState, EnclosuresState } from "../../protocol/handover/document.ts";
 import type { Isolation } from "../../protocol/isolation.ts";
 import type { Custody } from "../process/custody.ts";
 import { processTable } from "../process/process-table.ts";
@@ -30,17 +31,42 @@ export class Enclosures {
   #isRecorded = false;
   readonly #making = new Set<Promise<Enclosure>>();
 
-  constructor(options: EnclosuresOptions, custody: Custody) {
+  constructor(options: EnclosuresOptions, custody: Custody, before?: EnclosuresState) {
     this.#options = options;
     this.#custody = custody;
+    if (!before?.cgroups) return;
+    this.#capabilities = this.#capabilitiesWith(before.cgroups);
+    this.#isRecorded = before.cgroups.count > 0;
+  }
+
+  /** Nothing is just being made. */
+  get isAtRest(): boolean {
+    return this.#making.size === 0;
+  }
+
+  /** What the daemon before us has made. */
+  known({ limits, confinement, cgroup }: EnclosureState): Enclosure {
+    const cgroups = this.#capabilities?.usedCgroups;
+    const kept =
+      cgroup === undefined || !cgroups
+        ? { cgroup: undefined, version: undefined }
+        : { cgroup: cgroups.find(cgroup), version: cgroups.version };
+    return new Enclosure({ limits, confinement: confinement as Confinement, ...kept });
+  }
+
+  pack(): CgroupsState | undefined {
+    return this.#capabilities?.usedCgroups?.pack();
   }
 
   /** Pids are used again: with the start time, the name is this daemon's alone. */
   get capabilities(): Capabilities {
-    if (this.#capabilities) return this.#capabilities;
-    const startTime = processTable.entry(process.pid)?.startTime.replace(/\D/g, "") ?? "0";
-    this.#capabilities = new Capabilities(`trl-${process.pid}-${startTime}`, this.#options.env["PATH"]);
+    this.#capabilities ??= this.#capabilitiesWith(undefined);
     return this.#capabilities;
+  }
+
+  #capabilitiesWith(known: CgroupsState | undefined): Capabilities {
+    const startTime = processTable.entry(process.pid)?.startTime.replace(/\D/g, "") ?? "0";
+    return new Capabilities(`trl-${process.pid}-${startTime}`, this.#options.env["PATH"], known);
   }
 
   /** Whether there is anything to be done, so that it need not be waited for. */

@@ -1,8 +1,9 @@
 // One command, or one terminal's program, in what its session is kept in, if it is in anything: the limits that the
 // daemon itself sees to, and what is known of its end.
 import type { ExitReason } from "../../protocol/exec.ts";
+import type { MeterState } from "../../protocol/handover/exec.ts";
 import type { HitName } from "../../protocol/isolation.ts";
-import { afterSeconds } from "../../util/long-timer.ts";
+import { afterSeconds, leftOf } from "../../util/long-timer.ts";
 import { signalOf } from "../process/signal-of.ts";
 import type { Enclosure } from "./enclosure.ts";
 import { type Exit, type Measured, type Meter, measuredByProcess, type ProcessUsage } from "./meter.ts";
@@ -20,14 +21,22 @@ export class Keep {
   readonly #meter: Meter | undefined;
 
   /** To be made before anything is started: what is measured begins here. */
-  constructor(readonly enclosure: Enclosure | undefined) {
-    this.#meter = enclosure?.meter();
+  constructor(
+    readonly enclosure: Enclosure | undefined,
+    begun?: MeterState,
+  ) {
+    this.#meter = enclosure?.meter(begun);
   }
 
-  /** Calls back when a limit is reached; returns what ends the watch. */
-  watch(reached: (reason: LimitReason) => void): () => void {
+  pack(): MeterState | undefined {
+    return this.#meter?.pack();
+  }
+
+  /** Calls back when a limit is reached; returns what ends the watch. `elapsedMs` has passed before. */
+  watch(reached: (reason: LimitReason) => void, elapsedMs = 0): () => void {
     if (!this.enclosure) return () => {};
-    const disarm = afterSeconds(this.enclosure.limits.wall_clock_s ?? 0, () => reached("wall_clock_limit"));
+    const wallClockS = this.enclosure.limits.wall_clock_s ?? 0;
+    const disarm = afterSeconds(leftOf(wallClockS, elapsedMs), () => reached("wall_clock_limit"));
     const endWatch = this.#meter!.watchCpuTime(() => reached("cpu_time_limit"));
     return () => {
       disarm();

@@ -1,8 +1,9 @@
 // What one command, or one terminal's program, used and which limits it met: read before and after.
 import type { ExitReason } from "../../protocol/exec.ts";
+import type { MeterState } from "../../protocol/handover/exec.ts";
 import type { HitName } from "../../protocol/isolation.ts";
 import { cpuCheckMs } from "../limits.ts";
-import type { Cgroup } from "./cgroup.ts";
+import type { Cgroup, CgroupCounters } from "./cgroup.ts";
 
 /** What the system says of a process that has ended and of those that it waited for. */
 export interface ProcessUsage {
@@ -44,7 +45,7 @@ const endedBy = ({ exitCode, signal }: Exit, name: string, number: number) =>
   signal === name || (signal === null && exitCode === 128 + number);
 
 export class Meter {
-  readonly #before;
+  readonly #before: CgroupCounters | undefined;
   readonly #isPeakReset: boolean;
   readonly #peakBefore: number;
 
@@ -53,10 +54,22 @@ export class Meter {
     readonly limits: MeteredLimits,
     /** False where what is waited for is not what did the work. */
     readonly trustsProcess: boolean,
+    /** As another program has begun it. */
+    begun?: MeterState,
   ) {
+    if (begun) {
+      this.#isPeakReset = begun.isPeakReset;
+      this.#peakBefore = begun.peakBefore;
+      this.#before = begun.before && { cpuMs: undefined, throttledMs: undefined, ...begun.before };
+      return;
+    }
     this.#isPeakReset = cgroup?.resetPeak() ?? false;
     this.#peakBefore = this.#isPeakReset ? 0 : (cgroup?.peakBytes() ?? 0);
     this.#before = cgroup?.counters();
+  }
+
+  pack(): MeterState {
+    return { before: this.#before, isPeakReset: this.#isPeakReset, peakBefore: this.#peakBefore };
   }
 
   /** Calls back once when all processes together have used too much; returns what ends the watch. */

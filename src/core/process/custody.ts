@@ -1,24 +1,17 @@
 // Who owns each process. Roots are what the daemon started itself. What left its parents behind (setsid, double
 // fork, nohup) comes back to the daemon as the subreaper (Linux) and is attributed by the tags in its
 // environment, then by its process group, then by when it appeared. Elsewhere the tags alone must do.
+import type { CustodyState } from "../../protocol/handover/document.ts";
+import { type Adopted, processesOf, stillThere } from "./adopted.ts";
 import { Becoming } from "./becoming.ts";
 import { Exemption } from "./exemption.ts";
 import { becomeSubreaper, reap } from "./libc.ts";
 import { type ProcessEntry, processTable, sendSignal } from "./process-table.ts";
+import { isSelected, type Selection, type Territory } from "./selection.ts";
 import { type Owner, ownerFromTags } from "./tags.ts";
-
-export type Selection = { sessionId: string } | { commandId: string } | "everything";
 
 /** When so many are remembered, those that have ended are forgotten. */
 const metMax = 1024;
-
-interface Adopted {
-  entry: ProcessEntry;
-  owner: Owner | undefined;
-}
-
-/** The processes of a session, where something knows them for certain: its control group. */
-export type Territory = () => number[];
 
 export class Custody {
   #sessions = new Set<string>();
@@ -26,19 +19,37 @@ export class Custody {
   /** Children that whoever became this daemon by `exec` had before: none of ours. */
   readonly #foreign: Set<number>;
   /** For what the daemon starts for itself. */
-  readonly exemption = new Exemption();
+  readonly exemption: Exemption;
   readonly #becoming = new Becoming();
   #roots = new Map<number, Owner>();
-  #adopted = new Map<number, Adopted>();
-  #hasLeftSomething = new Set<string>();
+  #adopted: Map<number, Adopted>;
+  #hasLeftSomething: Set<string>;
   #metDead = false;
   /** Processes met as somebody's descendants: if they lose their parents, it is known whose they are. */
-  #met = new Map<number, Adopted>();
+  #met: Map<number, Adopted>;
   readonly pids = (): number[] => [...this.#roots.keys(), ...this.#adopted.keys()];
 
   /** Where orphans cannot be adopted (macOS), groups and tags must do. */
-  constructor(readonly adoptsOrphans = becomeSubreaper()) {
-    this.#foreign = new Set(adoptsOrphans ? processTable.childrenOf(process.pid) : []);
+  constructor(
+    readonly adoptsOrphans = becomeSubreaper(),
+    before?: CustodyState,
+  ) {
+    this.exemption = new Exemption(before?.exempt);
+    this.#foreign = new Set(before?.foreign ?? (adoptsOrphans ? processTable.childrenOf(process.pid) : []));
+    this.#hasLeftSomething = new Set(before?.hasLeftSomething);
+    this.#adopted = stillThere(before?.adopted ?? []);
+    this.#met = stillThere(before?.met ?? []);
+  }
+
+  /** Sessions and roots come with those that they belong to. */
+  pack(): CustodyState {
+    return {
+      exempt: this.exemption.env.TRL_EXEMPT,
+      foreign: [...this.#foreign],
+      hasLeftSomething: [...this.#hasLeftSomething],
+      adopted: processesOf(this.#adopted),
+      met: processesOf(this.#met),
+    };
   }
 
   /** From now on the session's tag is believed; its territory, where it has one, above all else. */
@@ -235,10 +246,4 @@ export class Custody {
       return owner !== undefined && this.#sessions.has(owner.sessionId) && isSelected(owner, selection);
     });
   }
-}
-
-function isSelected(owner: Owner | undefined, selection: Selection): boolean {
-  if (selection === "everything") return true;
-  if ("sessionId" in selection) return owner?.sessionId === selection.sessionId;
-  return owner?.commandId === selection.commandId;
 }

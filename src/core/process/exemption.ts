@@ -6,12 +6,17 @@ const forgottenMs = 500;
 
 export class Exemption {
   /** For its environment. The value is nobody else's to know. */
-  readonly env = { TRL_EXEMPT: crypto.randomUUID() };
+  readonly env: { TRL_EXEMPT: string };
   /** Whatever a session starts is in a process session of its own: who is in ours, the daemon started for itself. */
   readonly #ownSid = processTable.entry(process.pid)?.sid;
 
   /** Dead ones in our session, and when they were met: whoever started one takes its status at once, or nobody does. */
   readonly #dead = new Map<number, { startTime: ProcessEntry["startTime"]; since: number }>();
+
+  /** What a program that has become this one has started is exempt as well. */
+  constructor(word: string = crypto.randomUUID()) {
+    this.env = { TRL_EXEMPT: word };
+  }
 
   covers(entry: ProcessEntry): boolean {
     const { pid, sid, isZombie } = entry;

@@ -1,7 +1,7 @@
 // The few system calls that Bun has no door for, and those whose door is too wide for the way of a command: Node's
 // `kill`, `writeSync` and `closeSync` cost two to three times as much. Those that are variadic (prctl, fcntl, ioctl) are called on Linux only,
 // where variadic arguments travel like others: on macOS arm64 the call would break.
-import { dlopen, FFIType, ptr } from "bun:ffi";
+import { dlopen, type FFIFunction, FFIType, ptr } from "bun:ffi";
 import { existsSync } from "node:fs";
 
 const { i32, u64, pointer } = FFIType;
@@ -32,12 +32,12 @@ const libraryNames = isLinux
   ? ["libc.so.6", ...(existsSync(muslPath) ? [muslPath] : [])]
   : ["libSystem.B.dylib"];
 
-function open() {
+/** The system's C library, with these of its functions. */
+export function openLibrary<T extends Record<string, FFIFunction>>(symbols: T) {
   const failures: string[] = [];
   for (const name of libraryNames) {
     try {
-      const symbols = isLinux ? { ...shared, ...linuxOnly } : shared;
-      return dlopen(name, symbols as typeof shared & typeof linuxOnly).symbols;
+      return dlopen(name, symbols).symbols;
     } catch (error) {
       failures.push((error as Error).message);
     }
@@ -45,7 +45,9 @@ function open() {
   throw new Error(`the C library could not be opened: ${failures.join("; ")}`);
 }
 
-const libc = open();
+const libc = openLibrary(
+  (isLinux ? { ...shared, ...linuxOnly } : shared) as typeof shared & typeof linuxOnly,
+);
 
 const O_CLOEXEC = 0o2000000;
 const POLLIN = 1;
@@ -134,6 +136,11 @@ export function tryLock(fd: number): boolean {
 /** Linux only. */
 export function ioctl(fd: number, request: number, value: number): boolean {
   return libc.ioctl(fd, request, value) === 0;
+}
+
+/** For requests that are given a structure. Linux only. */
+export function ioctlWith(fd: number, request: number, structure: Uint16Array): boolean {
+  return libc.ioctl(fd, request, ptr(structure)) === 0;
 }
 
 const count = new Int32Array(1);

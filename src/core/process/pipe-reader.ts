@@ -3,6 +3,7 @@
 import { closeSync } from "node:fs";
 import { giveBack } from "./garbage.ts";
 import { hasInput, widenPipe } from "./libc.ts";
+import { standstill } from "./standstill.ts";
 
 /** The most that Linux lets a pipe hold without privilege; the usual is a sixteenth of it. */
 const pipeMaxBytes = 1024 * 1024;
@@ -18,7 +19,7 @@ export class PipeReader {
   readonly ended: Promise<void>;
   #sink: Sink;
   #sinkFound: (sink: Sink) => void = () => {};
-  readonly #reader: StreamReader;
+  #reader: StreamReader | undefined;
   #bytes = 0;
   #sinkBusy: Promise<void> | undefined;
   #isEnded = false;
@@ -29,12 +30,16 @@ export class PipeReader {
     sink?: Sink,
   ) {
     this.#sink = sink ?? this.#sinkToCome();
-    this.#reader = readerOf(fd);
     this.ended = this.#pump();
   }
 
   get isEnded(): boolean {
     return this.#isEnded;
+  }
+
+  /** All that has been read is with the sink: what comes next is still in the pipe. */
+  get isAtRest(): boolean {
+    return this.#sinkBusy === undefined;
   }
 
   deliverTo(sink: Sink): void {
@@ -50,7 +55,7 @@ export class PipeReader {
   /** Reads no more and closes the pipe; whoever still writes gets SIGPIPE. */
   async stop(): Promise<void> {
     this.discardRest();
-    if (!this.#isEnded) await this.#reader.cancel().catch(() => {});
+    if (!this.#isEnded) await this.#reader?.cancel().catch(() => {});
     await this.ended;
   }
 
@@ -81,8 +86,11 @@ export class PipeReader {
 
   async #pump(): Promise<void> {
     try {
+      if (standstill.over) await standstill.over;
+      const reader = readerOf(this.fd);
+      this.#reader = reader;
       for (;;) {
-        const { done, value } = await this.#reader.read();
+        const { done, value } = await reader.read();
         if (done) break;
         if (this.#bytes < floodBytes && this.#bytes + value.length >= floodBytes) widenPipe(this.fd);
         this.#bytes += value.length;
@@ -91,6 +99,8 @@ export class PipeReader {
         this.#sinkBusy = undefined;
         giveBack(value);
       }
+    } catch {
+      // So ends a terminal of which the other side is gone.
     } finally {
       this.#isEnded = true;
       closeSync(this.fd);

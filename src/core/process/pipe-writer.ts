@@ -1,7 +1,13 @@
 // Writes to a pipe without ever blocking the daemon, and without minding a reader that goes away.
 import { closeSync } from "node:fs";
+import type { InputState } from "../../protocol/handover/exec.ts";
+import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
 import { pipeSyncWriteMaxBytes } from "../limits.ts";
 import { closeFd, writeWhole } from "./libc.ts";
+import { standstill } from "./standstill.ts";
+
+/** A pipe takes so much as a whole or not at all (PIPE_BUF): what has not been written is known exactly. */
+const pieceBytes = 4096;
 
 /** Writes a little and closes the pipe, at once. */
 export function writeAndClose(fd: number, bytes: Uint8Array): void {
@@ -34,6 +40,24 @@ export class PipeWriter {
     this.#sink = Bun.file(fd).writer();
   }
 
+  /** As another program has left it. */
+  static from({ fd, pending, isEnding }: InputState, given: Unpacking): PipeWriter {
+    const writer = new PipeWriter(fd);
+    writer.write(given.bytes(pending));
+    if (isEnding) writer.end();
+    return writer;
+  }
+
+  /** Undefined where it is closed. */
+  pack(packing: Packing): InputState | undefined {
+    if (this.#state === "closed") return undefined;
+    return {
+      fd: packing.descriptor(this.#fd),
+      pending: packing.bytes(Buffer.concat(this.#queue)),
+      isEnding: this.#state === "ending",
+    };
+  }
+
   get isOpen(): boolean {
     return this.#state === "open";
   }
@@ -61,11 +85,14 @@ export class PipeWriter {
     if (this.#isWriting) return;
     this.#isWriting = true;
     try {
+      if (standstill.over) await standstill.over;
       for (let next = this.#queue[0]; next; next = this.#queue[0]) {
-        await this.#sink.write(next);
+        const piece = next.subarray(0, pieceBytes);
+        await this.#sink.write(piece);
         await this.#sink.flush();
-        this.#queue.shift();
-        this.#pendingBytes -= next.length;
+        if (piece.length < next.length) this.#queue[0] = next.subarray(piece.length);
+        else this.#queue.shift();
+        this.#pendingBytes -= piece.length;
       }
       this.events.onRoom?.();
       if (this.#state === "ending") this.#close();

@@ -2,6 +2,9 @@
 // a ring, which is also the buffer that live readers read from: who is slow lags behind in it, and before a byte
 // is overwritten that a reader still needs, the writer waits.
 
+import type { LogState } from "../../protocol/handover/exec.ts";
+import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
+
 /** Even where little is to be kept, live readers need room to be a little late. */
 const ringMinBytes = 256 * 1024;
 
@@ -15,6 +18,31 @@ export class StreamLog {
   #capacity: number;
   /** Where the tail began when the ring was last made larger: what was overwritten before does not come back. */
   #overwrittenTo = 0;
+
+  /** What another program has handed over goes on as it was there. */
+  static from(state: LogState, given: Unpacking): StreamLog {
+    const log = new StreamLog(state.keptBytesMax);
+    const tail = given.bytes(state.tail);
+    log.#capacity = state.capacity;
+    log.#total = state.total;
+    log.#overwrittenTo = state.tailStart;
+    log.#buffer = new Uint8Array(Math.min(state.total, state.capacity));
+    log.#buffer.set(given.bytes(state.head));
+    log.#pushToRing(tail, state.tailStart);
+    return log;
+  }
+
+  pack(packing: Packing): LogState {
+    const tailStart = this.#tailStart;
+    return {
+      keptBytesMax: this.keptBytesMax,
+      capacity: this.#capacity,
+      total: this.#total,
+      tailStart,
+      head: packing.bytes(this.#buffer.subarray(0, Math.min(this.#headMax, this.#total))),
+      tail: packing.bytes(this.#copy(tailStart, this.#total)),
+    };
+  }
 
   constructor(readonly keptBytesMax: number) {
     this.#capacity = Math.max(keptBytesMax, 2 * ringMinBytes);

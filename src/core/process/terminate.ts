@@ -1,7 +1,8 @@
 // The end of a tree: SIGTERM to the groups, a grace, SIGKILL, and again until nobody is left.
 import { killPatienceMs, killPollMs } from "../limits.ts";
-import type { Custody, Selection } from "./custody.ts";
+import type { Custody } from "./custody.ts";
 import { type ProcessEntry, sendSignal, signalProcess } from "./process-table.ts";
+import type { Selection } from "./selection.ts";
 import { Unheard } from "./unheard.ts";
 
 export interface Termination {

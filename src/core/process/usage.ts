@@ -5,8 +5,21 @@ import { ownPeakBytes } from "./own-peak-linux.ts";
 export function usageOf(child: Bun.Subprocess): ProcessUsage | undefined {
   const usage = child.resourceUsage();
   if (!usage) return undefined;
-  return { cpuMs: Number(usage.cpuTime.total) / 1000, peakMemoryBytes: ownPeak(usage.maxRSS) };
+  return usageFrom(Number(usage.cpuTime.total) / 1000, usage.maxRSS);
 }
+
+export const usageFrom = (cpuMs: number, peakBytes: number): ProcessUsage => ({
+  cpuMs,
+  peakMemoryBytes: ownPeak(peakBytes),
+});
+
+/** What a program that has become this one by `exec` has had. */
+export function notePeakBefore(bytes: number): void {
+  daemonPeakBytes = Math.max(daemonPeakBytes, bytes);
+}
+
+/** The most that the daemon has had in memory, as far as it is known. */
+export const peakSoFar = (): number => (isLinux ? Math.max(daemonPeakBytes, ownPeakBytes()) : 0);
 
 const isLinux = process.platform === "linux";
 let daemonPeakBytes = 0;
@@ -17,6 +30,6 @@ let daemonPeakBytes = 0;
  */
 function ownPeak(bytes: number): number | null {
   if (!isLinux) return bytes;
-  if (bytes > daemonPeakBytes) daemonPeakBytes = ownPeakBytes();
+  if (bytes > daemonPeakBytes) daemonPeakBytes = Math.max(daemonPeakBytes, ownPeakBytes());
   return bytes > daemonPeakBytes ? bytes : null;
 }

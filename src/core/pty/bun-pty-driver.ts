@@ -61,6 +61,9 @@ class BunPty implements PtyProcess {
   }
 
   usage(): undefined {}
+
+  /** Its threads read ahead and wait for the program where nobody can look: it cannot be handed over. */
+  readonly isAtRest = true;
 }
 
 function withoutInherited({ argv, env, daemonVariables }: PtySpec): PtySpec["argv"] {

@@ -1,4 +1,6 @@
 // What a driver of pseudo-terminals must give. Bytes in, bytes out; who reads them and how is not its business.
+import type { Packing } from "../../protocol/handover/pieces.ts";
+import type { LivePtyState } from "../../protocol/handover/terminals.ts";
 import type { DriverName } from "../../protocol/pty.ts";
 import type { Env } from "../exec/environment.ts";
 import type { ProcessUsage } from "../isolation/meter.ts";
@@ -38,6 +40,10 @@ export interface PtyProcess {
   resize(size: TerminalSize): void;
   /** Of the program and of what it waited for, once it has ended; undefined where the driver does not tell. */
   usage(): ProcessUsage | undefined;
+  /** The program runs, and nobody has seen its end yet. */
+  readonly isAtRest: boolean;
+  /** Hands it to the program that comes. Absent where the driver cannot. */
+  readonly pack?: ((packing: Packing) => LivePtyState) | undefined;
 }
 
 export interface DriverCapabilities {

@@ -1,6 +1,7 @@
 // The terminal of a process on Linux: found by its number in /proc, opened beside the program without becoming ours.
 import { closeSync, constants, openSync, readFileSync } from "node:fs";
-import { duplicate, ioctl, ioctlNumber } from "../process/libc.ts";
+import { duplicate, ioctl, ioctlNumber, ioctlWith } from "../process/libc.ts";
+import type { TerminalSize } from "./driver.ts";
 import type { OutputValve } from "./flow.ts";
 
 const TCXONC = 0x540a;
@@ -8,6 +9,7 @@ const TCOOFF = 0;
 const TCOON = 1;
 const FIONREAD = 0x541b;
 const TIOCGPTN = 0x80045430;
+const TIOCSWINSZ = 0x5414;
 
 /**
  * As ^S and ^Q would, by the terminal itself. The kernel loses a line's end now and then when the output is stopped while
@@ -24,6 +26,11 @@ export function valveOf(pid: number): OutputValve | undefined {
       closeSync(fd);
     },
   };
+}
+
+/** As rows, columns, and no pixels. */
+export function setSize(fd: number, { cols, rows }: TerminalSize): void {
+  ioctlWith(fd, TIOCSWINSZ, new Uint16Array([rows, cols, 0, 0]));
 }
 
 export function unreadInput(pid: number): number {

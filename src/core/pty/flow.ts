@@ -1,5 +1,6 @@
 // Stops and continues a program's output, out of the user's sight. Neither driver can stop reading by itself, and a
 // program that prints without end would keep everybody else waiting.
+import type { TerminalSize } from "./driver.ts";
 import * as linux from "./flow-linux.ts";
 import { readPauseOf } from "./read-pause-linux.ts";
 
@@ -20,6 +21,11 @@ export function valveOf(pid: number): OutputValve | undefined {
 /** For writing to the terminal at once; to be closed by the caller. Undefined where it cannot be had. */
 export function duplicateMaster(pid: number): number | undefined {
   return isLinux ? linux.duplicateMaster(pid) : undefined;
+}
+
+/** By its master; where that is not Linux, a terminal's size is the business of whoever made it. */
+export function setSize(fd: number, size: TerminalSize): void {
+  if (isLinux) linux.setSize(fd, size);
 }
 
 /** Bytes of input that the terminal holds and the program has not read; 0 where that cannot be known. */

@@ -1,5 +1,7 @@
 // What is known of the end of a terminal's program: why it ended and what it used.
 import type { ExitReason } from "../../protocol/exec.ts";
+import type { MeterState } from "../../protocol/handover/exec.ts";
+import type { TerminalState } from "../../protocol/handover/terminals.ts";
 import type { Receipt } from "../../protocol/isolation.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import { Keep, type StopReason } from "../isolation/keep.ts";
@@ -16,16 +18,29 @@ export class Keeping {
   #endWatch = () => {};
 
   /** To be made before the program is started. */
-  constructor(readonly enclosure: Enclosure | undefined) {
-    this.#keep = new Keep(enclosure);
+  constructor(
+    readonly enclosure: Enclosure | undefined,
+    begun?: MeterState,
+  ) {
+    this.#keep = new Keep(enclosure, begun);
   }
 
-  /** The program runs; `stop` ends it when a limit is reached. */
-  watch(stop: () => void): void {
+  pack(): MeterState | undefined {
+    return this.#keep.pack();
+  }
+
+  /** The program runs, since `elapsedMs` ago; `stop` ends it when a limit is reached. */
+  watch(stop: () => void, elapsedMs: number): void {
     this.#endWatch = this.#keep.watch((reason) => {
       this.stopped(reason);
       stop();
-    });
+    }, elapsedMs);
+  }
+
+  /** Under another program. */
+  wasEnded({ reason, receipt }: NonNullable<TerminalState["ended"]>): void {
+    this.reason = reason;
+    this.receipt = receipt;
   }
 
   /** The first reason counts. */

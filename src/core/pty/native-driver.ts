@@ -1,14 +1,13 @@
 // Terminals by Bun itself. Only the inline `terminal` option gives the program a controlling terminal.
-import { closeSync, writeSync } from "node:fs";
 import { constants } from "node:os";
-import { drainMaxMs, quietAfterExitMs } from "../limits.ts";
+import type { Packing } from "../../protocol/handover/pieces.ts";
+import type { LivePtyState } from "../../protocol/handover/terminals.ts";
 import { giveBack } from "../process/garbage.ts";
 import { usageOf } from "../process/usage.ts";
 import type { PtyDriver, PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
 import { duplicateMaster } from "./flow.ts";
-
-/** Keystrokes; what is more may as well wait for its turn. */
-const atOnceBytesMax = 1024;
+import { MasterWriter } from "./master-writer.ts";
+import { silence } from "./silence.ts";
 
 export const nativeDriver: PtyDriver = {
   name: "native",
@@ -20,9 +19,12 @@ class NativePty implements PtyProcess {
   readonly exited: Promise<void>;
   readonly ended: Promise<PtyExit>;
   readonly #child: Bun.Subprocess;
+  /** Where there is none (macOS), Bun itself writes. */
+  readonly #writer: MasterWriter | undefined;
   #pendingBytes = 0;
-  #masterFd: number | undefined;
   #chunks = 0;
+  #hasExited = false;
+  readonly pack: PtyProcess["pack"];
   readonly #outputEnded = Promise.withResolvers<void>();
 
   constructor({ argv, env, workingDir, cols, rows, onOutput }: PtySpec) {
@@ -45,8 +47,14 @@ class NativePty implements PtyProcess {
         exit: () => this.#outputEnded.resolve(),
       },
     });
-    this.#masterFd = duplicateMaster(this.pid);
-    this.exited = this.#child.exited.then(() => {});
+    const masterFd = duplicateMaster(this.pid);
+    if (masterFd !== undefined) {
+      this.#writer = new MasterWriter(masterFd);
+      this.pack = (packing) => this.#pack(packing);
+    }
+    this.exited = this.#child.exited.then(() => {
+      this.#hasExited = true;
+    });
     this.ended = this.#end();
   }
 
@@ -55,26 +63,27 @@ class NativePty implements PtyProcess {
   }
 
   get pendingBytes(): number {
-    return this.#pendingBytes;
+    return this.#writer?.pendingBytes ?? this.#pendingBytes;
   }
 
   write(bytes: Uint8Array): void {
     const terminal = this.#child.terminal!;
     if (terminal.closed) return;
-    const rest = this.#pendingBytes === 0 ? bytes.subarray(this.#writeAtOnce(bytes)) : bytes;
-    if (rest.length === 0) return;
-    this.#pendingBytes += rest.length;
-    terminal.write(rest);
+    if (this.#writer) {
+      this.#writer.write(bytes);
+    } else {
+      this.#pendingBytes += bytes.length;
+      terminal.write(bytes);
+    }
   }
 
-  /** Bun's own write comes a turn of the event loop later: a keystroke's echo would take half as long again. */
-  #writeAtOnce(bytes: Uint8Array): number {
-    if (this.#masterFd === undefined || bytes.length > atOnceBytesMax) return 0;
-    try {
-      return writeSync(this.#masterFd, bytes);
-    } catch {
-      return 0; // it takes no more for now
-    }
+  get isAtRest(): boolean {
+    return !this.#hasExited;
+  }
+
+  #pack(packing: Packing): LivePtyState {
+    const { fd, pending } = this.#writer!;
+    return { masterFd: packing.descriptor(fd), pending: packing.bytes(pending) };
   }
 
   resize({ cols, rows }: TerminalSize): void {
@@ -88,23 +97,13 @@ class NativePty implements PtyProcess {
 
   async #end(): Promise<PtyExit> {
     await this.#child.exited;
-    await Promise.race([this.#outputEnded.promise, this.#silence()]);
+    await Promise.race([this.#outputEnded.promise, silence(() => this.#chunks)]);
     this.#child.terminal!.close(); // or a descriptor is lost
-    if (this.#masterFd !== undefined) closeSync(this.#masterFd);
-    this.#masterFd = undefined;
+    this.#writer?.close();
     const signal = this.#child.signalCode as NodeJS.Signals | number | null;
     if (signal === null) return { exitCode: this.#child.exitCode ?? 0, signal: null };
     // Bun has no names for the real-time signals.
     if (typeof signal === "number") return { exitCode: 128 + signal, signal: `SIG${signal}` };
     return { exitCode: 128 + (constants.signals[signal] ?? 0), signal };
-  }
-
-  /** A background process may hold the terminal open for as long as it likes. */
-  async #silence(): Promise<void> {
-    const deadline = performance.now() + drainMaxMs;
-    for (let before = -1; before !== this.#chunks && performance.now() < deadline; ) {
-      before = this.#chunks;
-      await Bun.sleep(quietAfterExitMs);
-    }
   }
 }

@@ -1,4 +1,6 @@
 // A terminal's output, the last of it, addressed by absolute byte offsets.
+import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
+import type { RingState } from "../../protocol/handover/terminals.ts";
 import { giveBack } from "../process/garbage.ts";
 
 const firstBytes = 4096;
@@ -16,6 +18,20 @@ export class OutputRing {
   #lastTriedAt = 0;
 
   constructor(readonly maxBytes: number) {}
+
+  /** As another program has left it. */
+  static from({ start, bytes }: RingState, given: Unpacking, maxBytes: number): OutputRing {
+    const ring = new OutputRing(maxBytes);
+    ring.#start = ring.#end = start;
+    const held = given.bytes(bytes);
+    if (held.length > 0) ring.push(held);
+    return ring;
+  }
+
+  /** To the program that comes. */
+  handOver(packing: Packing): RingState {
+    return { start: this.#start, bytes: packing.bytes(this.copy(this.#start)) };
+  }
 
   get end(): number {
     return this.#end;

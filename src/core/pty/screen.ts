@@ -1,10 +1,13 @@
 // A terminal's screen, made when it is asked for. Output is only kept, up to a limit; then, or when somebody wants to
 // see, or when the program asks its terminal something and nobody else is there to answer, the emulator reads it.
+import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
+import type { ScreenState } from "../../protocol/handover/terminals.ts";
 import {
   emulatorBytes,
   emulatorIdleMs,
   emulatorsMax,
   floodScreenBytes,
+  scrollbackLines,
   unreadScreenBytes,
 } from "../limits.ts";
 import { collectGarbage } from "../process/garbage.ts";
@@ -47,6 +50,10 @@ function restOthers(used: Screen): void {
   }
 }
 
+/** With which it is to be made again. */
+export const firstSizeOf = (state: ScreenState | undefined): TerminalSize | undefined =>
+  state?.kind === "replay" ? state.firstSize : state?.size;
+
 /** Sees the emulator after each piece. */
 export type Look = (emulator: Emulator) => void;
 
@@ -73,6 +80,26 @@ export class Screen {
     this.#ring = ring;
     this.#firstSize = size;
     this.#onReply = onReply;
+  }
+
+  /** As another program has left it. What was printed until then has been answered there. */
+  takeOver(state: ScreenState, given: Unpacking): void {
+    const { end } = this.#ring;
+    this.#answeredTo = this.#plainFrom = this.#lastEscape = end;
+    if (state.kind === "replay") {
+      this.#resizes = state.resizes;
+      return;
+    }
+    this.#isKept = true; // it is not made again of what is in the ring
+    this.#readTo = state.goesOnAt;
+    this.#wake().write(given.bytes(state.data));
+  }
+
+  pack(packing: Packing): ScreenState {
+    if (this.canForget) return { kind: "replay", firstSize: this.#firstSize, resizes: this.#resizes };
+    const emulator = this.read();
+    const data = packing.bytes(Buffer.from(emulator.redraw(scrollbackLines)));
+    return { kind: "redraw", size: emulator.size, data, goesOnAt: this.boundary };
   }
 
   resized(size: TerminalSize): void {

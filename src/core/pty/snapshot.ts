@@ -1,4 +1,5 @@
 // A screen as it can be asked for, live or as the last of a terminal that has ended.
+import type { FinalScreenState } from "../../protocol/handover/terminals.ts";
 import type { SnapshotFormat } from "../../protocol/pty.ts";
 import type { Emulator } from "./emulator.ts";
 import { styledRow } from "./row-painter.ts";
@@ -26,19 +27,26 @@ export const viewOf = (emulator: Emulator): ScreenView => ({
 const finalScrollback = 200;
 
 /** Taken once, so that the emulator can go. */
-export function finalView(emulator: Emulator): ScreenView {
+export function finalScreen(emulator: Emulator): FinalScreenState {
   const { cursor, title, isAlternate, size } = emulator;
-  const lines = emulator.lines(finalScrollback);
-  const styled = emulator.lines(finalScrollback, styledRow);
-  const [screen, history] = [emulator.redraw(0), emulator.redraw(finalScrollback)];
-  const from = (scrollback: number) => Math.max(0, lines.length - size.rows - scrollback);
+  return {
+    rows: size.rows,
+    lines: emulator.lines(finalScrollback),
+    styled: emulator.lines(finalScrollback, styledRow),
+    screen: emulator.redraw(0),
+    history: emulator.redraw(finalScrollback),
+    ...{ cursor, title, isAlternate },
+  };
+}
+
+export function finalView(final: FinalScreenState): ScreenView {
+  const { rows, lines, styled, screen, history, cursor, title, isAlternate } = final;
+  const from = (scrollback: number) => Math.max(0, lines.length - rows - scrollback);
   return {
     lines: (scrollback) => lines.slice(from(scrollback)),
     styledLines: (scrollback) => styled.slice(from(scrollback)),
     redraw: (scrollback) => (scrollback > 0 ? history : screen),
-    cursor,
-    title,
-    isAlternate,
+    ...{ cursor, title, isAlternate },
   };
 }
 

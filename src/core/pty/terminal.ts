@@ -1,78 +1,97 @@
 // One terminal: a program on a pseudo-terminal, its last output, its screen, and those who watch. It lives until its
 // program ends or it is closed, whoever comes and goes.
 import { TrlError } from "../../protocol/errors.ts";
+import type { Packing } from "../../protocol/handover/pieces.ts";
+import type { TerminalState } from "../../protocol/handover/terminals.ts";
 import type { Snapshot, SnapshotFormat } from "../../protocol/pty.ts";
-import type { Enclosure } from "../isolation/enclosure.ts";
 import { destroyGraceMs, inputPendingMaxBytes, terminalRingBytes } from "../limits.ts";
-import type { Custody } from "../process/custody.ts";
 import { endBeforeDaemon } from "../process/first-victim-linux.ts";
 import { noteGarbage } from "../process/garbage.ts";
 import { terminate } from "../process/terminate.ts";
 import { Audience, type TerminalListener } from "./audience.ts";
-import type { PtyDriver, PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
+import type { PtyExit, PtyProcess, TerminalSize } from "./driver.ts";
 import { EchoWait } from "./echo-wait.ts";
 import { Keeping } from "./keeping.ts";
 import { OutputRing } from "./output-ring.ts";
-import { type Look, Screen } from "./screen.ts";
+import { identityOf } from "./pack-terminal.ts";
+import { Picture } from "./picture.ts";
 import { requireSize, SizePolicy, type Typist } from "./size-policy.ts";
-import { finalView, type ScreenView, shown, viewOf } from "./snapshot.ts";
+import { shown } from "./snapshot.ts";
+import { startProgram, type TerminalSpec } from "./start-program.ts";
 import { somebodyTyped, Turns } from "./turns.ts";
 
 /** ^S */
 const xoff = 0x13;
 
-export interface TerminalSpec {
-  id: string;
-  name: string | null;
-  shell: string;
-  command: string | null;
-  driver: PtyDriver;
-  /** As the program sees it. */
-  workingDir: string;
-  idleTimeoutS: number;
-  maxAgeS: number;
-  enclosure: Enclosure | undefined;
-  pty: Omit<PtySpec, "onOutput">;
-  custody: Custody;
-}
-
 export class Terminal {
-  readonly ring = new OutputRing(terminalRingBytes);
-  readonly createdAt = new Date();
+  readonly ring: OutputRing;
+  readonly createdAt: Date;
   readonly done: Promise<void>;
   readonly echo = new EchoWait();
   readonly keeping: Keeping;
-  #lastActivity = Date.now();
+  #lastActivity: number;
+  readonly #began: number;
   #endedAt: Date | undefined;
   #exit: PtyExit | undefined;
   #size: TerminalSize;
   readonly #sizes = new SizePolicy();
   readonly #pty: PtyProcess;
   readonly #turns: Turns;
-  readonly #screen: Screen;
-  /** The last screen, where it could not be made again from what is kept. */
-  #final: ScreenView | undefined;
+  readonly picture: Picture;
   readonly #audience = new Audience();
   #ending: Promise<unknown> | undefined;
+  #isDone = false;
 
   constructor(readonly spec: TerminalSpec) {
-    const { custody, driver, id, pty } = spec;
+    const { custody, id, pty, before } = spec;
+    const { state, given } = before ?? {};
+    this.createdAt = state ? new Date(state.createdAt) : new Date();
+    this.#lastActivity = state?.lastActivity ?? Date.now();
+    this.#began = performance.now() - (state ? state.elapsedMs + given!.gapMs : 0);
+    this.ring = state
+      ? OutputRing.from(state.ring, given!, terminalRingBytes)
+      : new OutputRing(terminalRingBytes);
     this.#size = { cols: pty.cols, rows: pty.rows };
-    this.#screen = new Screen(this.ring, this.#size, (text) => this.#answer(text));
-    const cgroup = spec.enclosure?.cgroup;
-    custody.addSession(id, cgroup && (() => cgroup.members()));
-    this.keeping = new Keeping(spec.enclosure);
-    try {
-      this.#pty = driver.spawn({ ...pty, onOutput: (chunk) => this.#printed(chunk) });
-    } catch (error) {
-      custody.removeSession(id);
-      throw new TrlError("SPAWN_FAILED", `${pty.argv[0]} could not be started: ${(error as Error).message}`);
+    this.picture = new Picture(this.ring, this.#size, before, (text) => this.#answer(text));
+    this.keeping = new Keeping(spec.enclosure, state?.meter);
+    if (state?.ended) {
+      this.keeping.wasEnded(state.ended);
+      this.#exit = state.ended.exit;
+      this.#endedAt = new Date(state.ended.at);
+    }
+    this.#pty = startProgram(spec, (chunk) => this.#printed(chunk));
+    this.#turns = new Turns(this.#pty.pid);
+    if (this.#exit) {
+      this.#isDone = true;
+      this.done = Promise.resolve();
+      return;
     }
     endBeforeDaemon(this.#pty.pid);
     custody.addRoot(this.#pty.pid, { sessionId: id, commandId: id });
-    this.#turns = new Turns(this.#pty.pid);
-    this.keeping.watch(() => void this.#end(destroyGraceMs));
+    this.keeping.watch(() => void this.#end(destroyGraceMs), performance.now() - this.#began);
     this.done = this.#watch();
+  }
+
+  /** It has ended and all is told, or its program runs and nobody is about to end it. */
+  get isAtRest(): boolean {
+    return this.#isDone || (!this.#exit && !this.#ending && this.#pty.isAtRest);
+  }
+
+  /** Whether its program can go on under another program. */
+  get canCross(): boolean {
+    return this.#exit !== undefined || this.#pty.pack !== undefined;
+  }
+
+  pack(packing: Packing): TerminalState {
+    this.#turns.letFlow();
+    return {
+      ...identityOf(this),
+      elapsedMs: performance.now() - this.#began,
+      ring: this.ring.handOver(packing),
+      ...this.picture.pack(packing),
+      meter: this.keeping.pack(),
+      live: this.#exit ? undefined : this.#pty.pack!(packing),
+    };
   }
 
   get id(): string {
@@ -139,35 +158,15 @@ export class Terminal {
     this.#audience.remove(listener);
   }
 
-  /** Reads what has not been read yet; `look` sees the screen on the way and in the end. */
-  look(look: Look): void {
-    if (!this.#final) look(this.#screen.read(look));
-  }
-
-  /** The last screen, where the emulator is gone. */
-  get finalText(): string | undefined {
-    return this.#final?.lines(0).join("\n");
-  }
-
   snapshot(format: SnapshotFormat, scrollback: number): Snapshot {
-    const view = this.#final ?? viewOf(this.#screen.read());
-    return { ...shown(view, format, scrollback), ...this.#size, offset: this.boundary };
-  }
-
-  /** Where the output goes on behind a redraw. */
-  get boundary(): number {
-    return this.#final ? this.ring.end : this.#screen.boundary;
+    const { view, boundary: offset } = this.picture;
+    return { ...shown(view, format, scrollback), ...this.#size, offset };
   }
 
   /** Of a terminal that has ended: gives back all but the last screen. */
   condense(): void {
-    this.#final ??= finalView(this.#screen.read());
-    this.#screen.dispose();
+    this.picture.condense();
     this.ring.clear();
-  }
-
-  redraw(scrollback: number): string {
-    return (this.#final ?? viewOf(this.#screen.read())).redraw(scrollback);
   }
 
   /** HUP, a grace, KILL; the program and all that it started are dead when this resolves. */
@@ -183,11 +182,6 @@ export class Terminal {
     await this.close();
   }
 
-  /** To be called now and then. True where memory was given back. */
-  tend(): boolean {
-    return this.#screen.rest();
-  }
-
   get pid(): number {
     return this.#pty.pid;
   }
@@ -201,7 +195,7 @@ export class Terminal {
     this.ring.push(chunk);
     this.#turns.printed(chunk.length);
     noteGarbage(chunk.length); // what is made of it on its way
-    this.#screen.printed(chunk, this.displayCount > 0);
+    this.picture.printed(chunk, this.displayCount > 0);
     this.#audience.printed();
     this.echo.printed();
   }
@@ -213,7 +207,7 @@ export class Terminal {
   #resize(size: TerminalSize): void {
     if (size.cols === this.#size.cols && size.rows === this.#size.rows) return;
     this.#size = size;
-    this.#screen.resized(size);
+    this.picture.resized(size);
     this.#pty.resize(size);
     this.#audience.resized(size);
   }
@@ -229,14 +223,14 @@ export class Terminal {
     const exit = await this.#pty.ended;
     custody.removeRoot(this.#pty.pid);
     this.#endedAt = new Date();
-    if (!this.#screen.canForget) this.#final = finalView(this.#screen.read());
-    if (this.#final) this.#screen.dispose();
+    this.picture.finish();
     const left = custody.membersOf({ sessionId: this.id });
     this.#exit = this.keeping.ended(exit, this.#pty.usage(), this.ring.end, left);
     this.#audience.exited();
     await this.#end(destroyGraceMs);
     await this.keeping.dispose();
     custody.removeSession(this.id);
+    this.#isDone = true;
   }
 
   #end(graceMs: number): Promise<unknown> {

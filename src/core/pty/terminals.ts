@@ -1,5 +1,7 @@
 // All terminals: those that live, and for a while those that have ended, with their code and their last screen.
 import { TrlError } from "../../protocol/errors.ts";
+import type { Unpacking } from "../../protocol/handover/pieces.ts";
+import type { TerminalState } from "../../protocol/handover/terminals.ts";
 import type { CreateParams } from "../../protocol/pty.ts";
 import { newId } from "../../util/ids.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
@@ -19,6 +21,7 @@ import { requireDescriptors } from "../resources.ts";
 import { isOver } from "../session/expiry.ts";
 import { createTerminal, shellOf } from "./create-terminal.ts";
 import { packIdle } from "./packing.ts";
+import { resumeTerminal } from "./resume-terminal.ts";
 import type { Terminal } from "./terminal.ts";
 import { terminalExpiry } from "./terminal-expiry.ts";
 import { warmUpEmulator } from "./warm-up.ts";
@@ -100,6 +103,21 @@ export class Terminals {
     }
   }
 
+  /** One that another program has made, which has become this one. */
+  resume(state: TerminalState, enclosure: Enclosure | undefined, given: Unpacking): void {
+    const { custody, journal } = this.context;
+    const terminal = resumeTerminal(state, given, enclosure, custody);
+    journal?.write(terminal.exit ? terminalEnded(terminal) : terminalStarted(terminal));
+    if (terminal.exit) return void this.#exited.set(state.id, terminal);
+    this.#live.set(state.id, terminal);
+    void terminal.done.then(() => this.#ended(terminal));
+  }
+
+  /** Nothing is on its way. */
+  get isAtRest(): boolean {
+    return this.#replacing.size === 0 && [...this.#live.values()].every(({ isAtRest }) => isAtRest);
+  }
+
   /** Uses the terminal of that id; later, where it is about to be there. */
   use<T>(id: string, action: (terminal: Terminal) => T | Promise<T>): T | Promise<T> {
     const coming = this.#replacing.get(id);
@@ -140,7 +158,7 @@ export class Terminals {
     const now = Date.now();
     let hasGivenBack = false;
     for (const terminal of this.#live.values()) {
-      hasGivenBack = terminal.tend() || hasGivenBack;
+      hasGivenBack = terminal.picture.rest() || hasGivenBack;
       if (isOver(terminalExpiry(terminal))) void terminal.close();
     }
     packIdle(this.#live.values());

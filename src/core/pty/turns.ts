@@ -76,6 +76,11 @@ export class Turns {
    */
   letUserDecide(): void {
     this.#freeUntil = performance.now() + userDecidesMs;
+    this.letFlow();
+  }
+
+  /** Out of turn: whoever comes after us does not know that we stopped it. */
+  letFlow(): void {
     if (!this.#isWaiting) return;
     waiting.splice(waiting.indexOf(this), 1);
     this.begin();

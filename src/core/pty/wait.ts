@@ -34,8 +34,9 @@ export function waitFor(terminal: Terminal, until: Until, timeoutS: number): Pro
       stopSilence = afterSeconds(Math.max(1, until.idle_ms) / 1000, () => finish("idle"));
     };
     const look = () => {
-      let found = terminal.finalText === undefined ? undefined : match?.text(terminal.finalText);
-      terminal.look((emulator) => {
+      let found =
+        terminal.picture.finalText === undefined ? undefined : match?.text(terminal.picture.finalText);
+      terminal.picture.look((emulator) => {
         found ??= match?.screen(emulator);
       });
       if (found) finish(found);

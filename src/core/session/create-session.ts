@@ -56,7 +56,7 @@ function createExecutor(id: string, params: CreateParams, context: SessionContex
     sessionId: id,
     shell,
     env: sessionEnv(params, options, enclosure),
-    tags: { [tagNames.session]: id, [tagNames.daemon]: options.daemonTag },
+    tags: tagsOf(id, options),
     workingDir: placesOf(enclosure).require(params.working_dir ?? workingDirIn(enclosure), undefined),
     custody,
     enclosure,
@@ -65,6 +65,12 @@ function createExecutor(id: string, params: CreateParams, context: SessionContex
     ? new StatefulExecutor({ ...common, dialect, newShellDir, spares })
     : new PlainExecutor(common);
 }
+
+/** By which the processes of a session are known. */
+export const tagsOf = (id: string, { daemonTag }: CoreOptions): Env => ({
+  [tagNames.session]: id,
+  [tagNames.daemon]: daemonTag,
+});
 
 function keepsState({ stateful }: CreateParams, enclosure: Enclosure | undefined): boolean {
   if (enclosure?.canKeepState === false) {

@@ -1,6 +1,6 @@
 // How many processes a session has; the machinery that keeps them does not count.
 import { type ProcessEntry, processTable } from "../process/process-table.ts";
-import type { SessionSpec } from "./session.ts";
+import type { SessionSpec } from "./session-spec.ts";
 
 export const processCount = (spec: SessionSpec): number =>
   count(spec, spec.custody.membersOf({ sessionId: spec.id }));

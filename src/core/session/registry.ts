@@ -1,5 +1,8 @@
 // All sessions: ids, limits, cleanup of the idle and the old. Also owns every process that they start.
 import { TrlError } from "../../protocol/errors.ts";
+import type { CoreState } from "../../protocol/handover/document.ts";
+import type { SessionState } from "../../protocol/handover/exec.ts";
+import type { Unpacking } from "../../protocol/handover/pieces.ts";
 import type { CreateParams, CreateResult } from "../../protocol/session.ts";
 import { newId } from "../../util/ids.ts";
 import { CommandStore } from "../exec/command-store.ts";
@@ -13,23 +16,26 @@ import type { CoreOptions } from "../options.ts";
 import { Custody } from "../process/custody.ts";
 import { terminate } from "../process/terminate.ts";
 import { Terminals } from "../pty/terminals.ts";
-import { createSession } from "./create-session.ts";
+import { createSession, type SessionContext } from "./create-session.ts";
 import { describeSession } from "./describe.ts";
 import { isOver } from "./expiry.ts";
 import { resolveShell } from "./placement.ts";
 import { refuseUnderPressure } from "./pressure.ts";
+import { resumeSession } from "./resume-session.ts";
 import type { Session } from "./session.ts";
 
 export class SessionRegistry {
-  readonly custody = new Custody();
+  readonly custody: Custody;
   readonly commands: CommandStore;
   readonly terminals: Terminals;
   readonly enclosures: Enclosures;
   #sessions = new Map<string, Session>();
-  #commandsOfEnded = 0;
-  #shellCount = 0;
+  #commandsOfEnded: number;
+  #shellCount: number;
   readonly #spares = new SpareShells();
   #isClosed = false;
+  /** Nothing new is begun: another program is to take this one's place. */
+  isDraining = false;
   readonly #cleanup: Timer;
   /** Ids of sessions that live in other runtimes, so that none is given twice. */
   isTakenElsewhere: (id: string) => boolean = () => false;
@@ -37,10 +43,15 @@ export class SessionRegistry {
   constructor(
     readonly options: CoreOptions,
     readonly log: Log,
+    before?: CoreState,
     readonly journal?: Journal,
   ) {
+    this.custody = new Custody(undefined, before?.custody);
     this.commands = new CommandStore(journal);
-    this.enclosures = new Enclosures({ ...options, maxProcesses: options.sessionMaxProcesses }, this.custody);
+    this.#commandsOfEnded = before?.commandsOfEnded ?? 0;
+    this.#shellCount = before?.shellCount ?? 0;
+    const limited = { ...options, maxProcesses: options.sessionMaxProcesses };
+    this.enclosures = new Enclosures(limited, this.custody, before?.enclosures);
     this.terminals = new Terminals({
       options,
       enclosures: this.enclosures,
@@ -95,18 +106,46 @@ export class SessionRegistry {
 
   #create(params: CreateParams, enclosure: Enclosure | undefined): Session {
     const id = newId("s", (taken) => this.has(taken) || this.isTakenElsewhere(taken));
-    const session = createSession(id, params, {
-      options: this.options,
-      commands: this.commands,
-      custody: this.custody,
-      log: this.log,
-      newShellDir: () => this.#newShellDir(),
-      spares: this.#spares,
-      shell: this.#shellFor(params),
-      enclosure,
-    });
+    const session = createSession(id, params, this.#contextOf(this.#shellFor(params), enclosure));
     this.#sessions.set(id, session);
     return session;
+  }
+
+  #contextOf(shell: string, enclosure: Enclosure | undefined): SessionContext {
+    const { options, commands, custody, log } = this;
+    const newShellDir = () => this.#newShellDir();
+    return { options, commands, custody, log, newShellDir, spares: this.#spares, shell, enclosure };
+  }
+
+  /** One that another program has made, which has become this one. */
+  resume(state: SessionState, enclosure: Enclosure | undefined, given: Unpacking): void {
+    this.#sessions.set(state.id, resumeSession(state, this.#contextOf(state.shell, enclosure), given));
+  }
+
+  /** Nothing is on its way: all of it may be handed over as it is. */
+  get isAtRest(): boolean {
+    return (
+      this.enclosures.isAtRest && this.terminals.isAtRest && this.list().every((session) => session.isAtRest)
+    );
+  }
+
+  /** Shells that wait are let go, and output is taken in, however slow its readers are; until `goOn`. */
+  rest(): void {
+    for (const session of this.list()) session.spec.executor.rest();
+    this.#takeAll(true);
+  }
+
+  goOn(): void {
+    this.#takeAll(false);
+  }
+
+  #takeAll(takesAll: boolean): void {
+    for (const { runningCommand } of this.list())
+      if (runningCommand) runningCommand.output.takesAll = takesAll;
+  }
+
+  get counts() {
+    return { commandsOfEnded: this.#commandsOfEnded, shellCount: this.#shellCount };
   }
 
   #shellFor({ shell, isolation }: CreateParams): string {
@@ -176,6 +215,7 @@ export class SessionRegistry {
   #refuseNew(): void {
     const { maxSessions } = this.options;
     if (this.#isClosed) throw new TrlError("RUNTIME_UNAVAILABLE", "the daemon is shutting down");
+    if (this.isDraining) throw new TrlError("RUNTIME_UNAVAILABLE", "the daemon is about to be upgraded");
     if (this.liveCount >= maxSessions) {
       throw new TrlError("MAX_SESSIONS_REACHED", `there are ${maxSessions} sessions, which is the limit`);
     }

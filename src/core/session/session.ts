@@ -1,58 +1,61 @@
 // One session: its identity, its state, the command that runs in it and the processes that it has left behind.
 import { TrlError } from "../../protocol/errors.ts";
 import type { RunResult, StreamParams } from "../../protocol/exec.ts";
-import type { SessionState } from "../../protocol/session.ts";
+import type { SessionState } from "../../protocol/handover/exec.ts";
+import type { Unpacking } from "../../protocol/handover/pieces.ts";
 import { newId } from "../../util/ids.ts";
 import { Command, type CommandOutcome } from "../exec/command.ts";
 import { CommandOutput } from "../exec/command-output.ts";
-import { type CommandRecord, type CommandStore, shownText } from "../exec/command-store.ts";
-import type { Executor, Launched } from "../exec/executor.ts";
+import { type CommandDetails, type CommandRecord, shownText } from "../exec/command-store.ts";
+import type { Launched } from "../exec/executor.ts";
 import { gather } from "../exec/gather.ts";
+import { resumeCommand } from "../exec/resume-command.ts";
 import { effectiveTimeoutS } from "../exec/timeout-rule.ts";
-import type { Enclosure } from "../isolation/enclosure.ts";
 import { Keep } from "../isolation/keep.ts";
 import { ReceiptTotals } from "../isolation/receipt.ts";
-import type { Log } from "../log.ts";
-import type { Custody } from "../process/custody.ts";
-import type { PipeReader } from "../process/pipe-reader.ts";
+import { LingeringPipes } from "../process/lingering-pipes.ts";
 import { PipeWriter } from "../process/pipe-writer.ts";
 import { terminate } from "../process/terminate.ts";
 import { requireDescriptors, requireMemoryFor } from "../resources.ts";
 import { type Expiry, expiryOf } from "./expiry.ts";
-import { leftoverCount } from "./process-count.ts";
+import { refuseIfUnavailable } from "./refuse-unavailable.ts";
+import type { SessionSpec } from "./session-spec.ts";
 import { advance, type Phase } from "./state-machine.ts";
 
-export interface SessionSpec {
-  id: string;
-  name: string | null;
-  shell: string;
-  timeoutS: number;
-  idleTimeoutS: number;
-  maxAgeS: number;
-  maxCommands: number;
-  maxProcesses: number;
-  maxOutputBytes: number;
-  executor: Executor;
-  enclosure: Enclosure | undefined;
-  commands: CommandStore;
-  custody: Custody;
-  log: Log;
-}
-
 export class Session {
-  readonly createdAt = new Date();
-  #lastActivity = new Date();
-  #phase: Phase = { state: "creating" };
+  readonly createdAt: Date;
+  #lastActivity: Date;
+  #phase: Phase;
   readonly totals = new ReceiptTotals();
-  #commandCount = 0;
+  #commandCount: number;
   #lastCommand: Command | undefined;
-  /** Pipes of ended commands that a background process still holds open: they are read, and it is dropped. */
-  #lingering = new Set<PipeReader>();
+  readonly lingering: LingeringPipes;
   #destroyed: Promise<void> | undefined;
 
   constructor(readonly spec: SessionSpec) {
+    const { before } = spec;
     const cgroup = spec.enclosure?.cgroup;
     spec.custody.addSession(spec.id, cgroup && (() => cgroup.members()));
+    this.createdAt = before ? new Date(before.createdAt) : new Date();
+    this.#lastActivity = before ? new Date(before.lastActivity) : new Date();
+    this.#commandCount = before?.commandCount ?? 0;
+    this.#phase = { state: before ? "idle" : "creating" };
+    this.lingering = new LingeringPipes(before?.lingeringFds ?? []);
+    if (before) this.totals.add(before.totals);
+  }
+
+  /** Nothing is on its way: it may be handed over as it is. */
+  get isAtRest(): boolean {
+    if (this.#destroyed || this.#phase.state === "creating" || !this.spec.executor.isAtRest) return false;
+    return this.runningCommand?.isAtRest ?? true;
+  }
+
+  /** The command that ran when another program handed the session over. */
+  resume({ command: state, ...details }: NonNullable<SessionState["running"]>, given: Unpacking): void {
+    const { custody, executor, enclosure } = this.spec;
+    custody.addRoot(state.pid, { sessionId: this.id, commandId: state.id });
+    const command = resumeCommand(state, given, new Keep(enclosure, state.meter), custody);
+    this.#track(command, details, (outcome) => executor.settleResumed(outcome));
   }
 
   get id(): string {
@@ -67,7 +70,7 @@ export class Session {
     return this.#commandCount;
   }
 
-  get state(): SessionState {
+  get state(): Phase["state"] {
     return this.#phase.state;
   }
 
@@ -112,7 +115,7 @@ export class Session {
   /** Lets a command run; `ended` comes after the session has taken over what the command changed. */
   start(params: CommandParams, kind: CommandRecord["kind"]): Started {
     if (params.command_id !== undefined) this.spec.commands.refuseTaken(params.command_id);
-    this.#refuseIfUnavailable();
+    refuseIfUnavailable(this);
     const started = this.#start(params, kind);
     this.#commandCount++;
     return started;
@@ -135,23 +138,6 @@ export class Session {
   destroyAlongside(everybodysEnd: Promise<unknown>): Promise<void> {
     this.#destroyed ??= this.#destroy(everybodysEnd);
     return this.#destroyed;
-  }
-
-  #refuseIfUnavailable(): void {
-    const { maxCommands, maxProcesses, id } = this.spec;
-    const { state } = this.#phase;
-    if (state === "terminated") throw new TrlError("SESSION_NOT_FOUND", `session ${id} has ended`);
-    if (state === "running") throw new TrlError("SESSION_BUSY", `session ${id} is running a command`);
-    if (maxCommands > 0 && this.#commandCount >= maxCommands) {
-      throw new TrlError("SESSION_LIMIT_EXCEEDED", `session ${id} has run its ${maxCommands} commands`);
-    }
-    const left = maxProcesses > 0 ? leftoverCount(this.spec) : 0;
-    if (maxProcesses > 0 && left >= maxProcesses) {
-      throw new TrlError(
-        "RESOURCE_PRESSURE",
-        `session ${id} has ${left} processes running, the limit is ${maxProcesses}`,
-      );
-    }
   }
 
   async #gather(
@@ -189,31 +175,36 @@ export class Session {
       mayHandleSignals: launched.mayHandleSignals,
       custody,
       timeoutS: effectiveTimeoutS(params.command, params.timeout_s, timeoutS),
-      output: new CommandOutput(outputBytes),
+      output: CommandOutput.keeping(outputBytes),
       input,
       keep,
     });
-    const ended = command.ended.then((outcome) => this.#finish(command, launched, outcome));
-    this.#phase = advance(this.#phase, { state: "running", command, ended });
+    const details = { text: shownText(params.command), sessionId: this.id, sessionName: name, kind };
+    const ended = this.#track(command, details, launched.settle);
     this.touch();
-    this.#lastCommand = command;
-    const text = shownText(params.command);
-    const settled = ended.then(() => ({ workingDir: executor.workingDir }));
-    commands.add({ command, text, sessionId: this.id, sessionName: name, kind, endedAt: undefined, settled });
     log.debug("command started", { session: this.id, command: id });
     launched.begin();
     return { command, ended };
   }
 
-  #finish(command: Command, launched: Launched, outcome: CommandOutcome): CommandOutcome {
-    launched.settle(outcome);
+  #track(command: Command, details: CommandDetails, settle: Launched["settle"]): Promise<CommandOutcome> {
+    const { commands, executor } = this.spec;
+    const ended = command.ended.then((outcome) => this.#finish(command, settle, outcome));
+    this.#phase = advance(this.#phase, { state: "running", command, ended });
+    this.#lastCommand = command;
+    const settled = ended.then(() => ({ workingDir: executor.workingDir }));
+    commands.add({ ...details, command, endedAt: undefined, settled });
+    return ended;
+  }
+
+  #finish(command: Command, settle: Launched["settle"], outcome: CommandOutcome): CommandOutcome {
+    settle(outcome);
     this.totals.add(outcome.receipt);
     command.input?.end();
     command.output.complete();
     if (this.#phase.state !== "terminated") this.#phase = advance(this.#phase, { state: "idle" });
     this.touch();
-    for (const pipe of this.#lingering) if (pipe.isEnded) this.#lingering.delete(pipe);
-    for (const pipe of command.pipes) if (!pipe.isEnded) this.#lingering.add(pipe);
+    this.lingering.add(command.pipes);
     const { exitCode, reason, durationMs } = outcome;
     this.spec.log.debug("command ended", {
       session: this.id,
@@ -234,7 +225,7 @@ export class Session {
     await processesEnd;
     await disposed;
     if (phase.state === "running") await phase.ended;
-    await Promise.all([...this.#lingering].map((pipe) => pipe.stop()));
+    await this.lingering.stop();
     // Not before: the command's receipt is read from it.
     if ((await enclosure?.dispose()) === false)
       log.error("what kept the session could not be removed", { session: this.id });

@@ -1,5 +1,5 @@
 // Who follows which command.
-import type { Command } from "../../core/exec/command.ts";
+import type { KnownCommand } from "../../core/exec/command.ts";
 import type { Offsets } from "../../core/exec/command-output.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import { Attachment, type AttachmentSpec } from "../attachment.ts";
@@ -57,7 +57,7 @@ export function attachmentHandlers({ registry, stallTimeoutS }: HandlerContext):
 }
 
 export function attach(
-  command: Command,
+  command: KnownCommand,
   { lane, attachments, afterReply }: Client,
   how: Pick<AttachmentSpec, "from" | "encoding" | "stallTimeoutS" | "windowBytes" | "resumeKey">,
 ): void {

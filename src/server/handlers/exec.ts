@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import type { Command } from "../../core/exec/command.ts";
+import type { KnownCommand } from "../../core/exec/command.ts";
 import type { CommandRecord } from "../../core/exec/command-store.ts";
 import { gather } from "../../core/exec/gather.ts";
 import { inputPendingMaxBytes } from "../../core/limits.ts";
@@ -81,7 +81,7 @@ export function concluded(result: RunResult, check: boolean | undefined): RunRes
   return result;
 }
 
-function write({ input }: Command, params: Params<"exec.write">): Result<"exec.write"> {
+function write({ input }: KnownCommand, params: Params<"exec.write">): Result<"exec.write"> {
   const { stream_id, data = "", encoding = "utf8", eof = false } = params;
   if (!input?.isOpen)
     throw new TrlError("INVALID_PARAMS", `stream_id: the input of ${stream_id} is not open`);
@@ -99,7 +99,7 @@ function findRunning(
   registry: HandlerContext["registry"],
   sessionId?: string,
   streamId?: string,
-): Command | undefined {
+): KnownCommand | undefined {
   if ((sessionId === undefined) === (streamId === undefined)) {
     throw new TrlError("INVALID_PARAMS", "session_id, stream_id: expected one of the two");
   }

@@ -2,6 +2,7 @@
 import type { Recovered } from "../../core/journal/recovered.ts";
 import type { SessionRegistry } from "../../core/session/registry.ts";
 import type { MethodName, Params, Result } from "../../protocol/methods.ts";
+import type { LastUpgrade, UpgradeParams, UpgradeResult } from "../../protocol/system.ts";
 import type { Runtimes } from "../../runtime/runtimes.ts";
 import type { ServerCounters } from "../counters.ts";
 import type { Client } from "../lane.ts";
@@ -31,8 +32,17 @@ export interface HandlerContext {
   /** Of this daemon, for those who choose a runtime by what it has. */
   labels: readonly string[];
   startedAt: Date;
+  upgrading: Upgrading;
   /** The ways in that are open. */
   transports: string[];
+}
+
+/** How the daemon is handed to another program. */
+export interface Upgrading {
+  /** Resolves when the program has been tried; the handover begins behind the reply. */
+  begin(params: UpgradeParams, afterReply: (action: () => void) => void): Promise<UpgradeResult>;
+  readonly count: number;
+  readonly last: LastUpgrade | null;
 }
 
 export function createHandlers(context: HandlerContext): Handlers {

@@ -24,7 +24,7 @@ export function subscriptionHandlers({ registry: { terminals } }: HandlerContext
         });
         return {
           session_id,
-          offset: start ?? terminal.boundary,
+          offset: start ?? terminal.picture.boundary,
           ...size,
           state: exit ? "exited" : "running",
         };

@@ -9,11 +9,11 @@ import type { DescribeResult } from "../../protocol/system.ts";
 import { reachableKinds } from "../../runtime/openers.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
-type SystemHandlers = Pick<Handlers, "system.ping" | "system.stats" | "system.describe">;
+type SystemHandlers = Pick<Handlers, "system.ping" | "system.stats" | "system.describe" | "system.upgrade">;
 
 export function systemHandlers(context: HandlerContext): SystemHandlers {
   const { registry, counters, version } = context;
-  const startedAt = performance.now();
+  const startedAt = performance.now() - (Date.now() - context.startedAt.getTime());
   const uptimeS = () => Math.floor((performance.now() - startedAt) / 1000);
   return {
     "system.ping": () => ({ uptime_s: uptimeS(), version }),
@@ -33,9 +33,12 @@ export function systemHandlers(context: HandlerContext): SystemHandlers {
       bytes_in: counters.bytesIn,
       bytes_out: counters.bytesOut,
       pid: process.pid,
+      upgrades: context.upgrading.count,
     }),
 
     "system.describe": () => describe(context),
+
+    "system.upgrade": (params, { afterReply }) => context.upgrading.begin(params, afterReply),
   };
 }
 
@@ -45,6 +48,7 @@ export function describe({
   maxLineBytes,
   transports,
   labels,
+  upgrading,
 }: HandlerContext): DescribeResult {
   const { options } = registry;
   return {
@@ -67,6 +71,7 @@ export function describe({
       session_max_commands: options.sessionMaxCommands,
       session_max_processes: options.sessionMaxProcesses,
     },
+    last_upgrade: upgrading.last,
   };
 }
 

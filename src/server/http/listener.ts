@@ -2,6 +2,8 @@
 // for the next one, it tries for ever and keeps a processor busy. So it stops listening before, until there is room.
 import { commandDescriptors } from "../../core/limits.ts";
 import type { Log } from "../../core/log.ts";
+import { listening } from "../../core/process/listening.ts";
+import type { ListeningSocket } from "../../core/process/listening-linux.ts";
 import { descriptorsLeft } from "../../core/resources.ts";
 import { roomCheckMs } from "../limits.ts";
 
@@ -12,8 +14,9 @@ const slack = 4;
 
 export class Listener<T> {
   readonly url: string;
-  readonly #port: number;
+  readonly port: number;
   #listening: Server<T> | undefined;
+  #socket: ListeningSocket | undefined;
   /** Those that have stopped listening, with the requests and WebSockets that they still have. */
   readonly #stopped = new Set<Server<T>>();
   readonly #check: Timer;
@@ -22,11 +25,26 @@ export class Listener<T> {
     port: number,
     readonly listen: (port: number) => Server<T>,
     readonly log: Log,
+    /** Where the program before us has listened already; at that moment it may have had no room for more. */
+    before?: { url: string; port: number; fd?: number | undefined },
   ) {
-    this.#listening = listen(port);
-    this.url = this.#listening.url.origin;
-    this.#port = this.#listening.port!;
+    const server = this.#listen(before?.fd === undefined ? (before?.port ?? port) : 0);
+    if (before?.fd !== undefined) this.#socket?.becomes(before.fd);
+    this.url = before?.url ?? server.url.origin;
+    this.port = before?.port ?? server.port!;
     this.#check = setInterval(() => this.#look(), roomCheckMs);
+  }
+
+  /** Undefined while it takes no connections. */
+  get socket(): ListeningSocket | undefined {
+    return this.#listening && this.#socket;
+  }
+
+  #listen(port: number): Server<T> {
+    const { made, socket } = listening(() => this.listen(port));
+    this.#socket = socket;
+    this.#listening = made;
+    return made;
   }
 
   get pendingRequests(): number {
@@ -58,7 +76,7 @@ export class Listener<T> {
 
   #resume(): void {
     try {
-      this.#listening = this.listen(this.#port);
+      this.#listen(this.port);
       this.log.info("connections by HTTP are taken again");
     } catch {
       // Somebody has the port; perhaps not for long.

@@ -1,40 +1,20 @@
-// The HTTP door: one request a call, streams behind it, WebSocket, health, numbers, a description.
-import type { SessionRegistry } from "../../core/session/registry.ts";
-import { parseMessage, unknownId } from "../../protocol/envelope.ts";
-import { type ErrorCode, errorCodes, TrlError } from "../../protocol/errors.ts";
-import type { ServerCounters } from "../counters.ts";
-import type { Dispatcher } from "../dispatch.ts";
+// The HTTP door: it listens, and lets in by request or by WebSocket.
 import type { Door } from "../door.ts";
-import { bodyMs, farewellMs, idleHttpSeconds } from "../limits.ts";
-import { readBody } from "./body.ts";
-import { eventFormat, hasEvents, resumed } from "./events.ts";
-import { exchange } from "./exchange.ts";
-import { Gate, type Refusal } from "./gate.ts";
+import { farewellMs, idleHttpSeconds } from "../limits.ts";
+import { HttpHouse, type HttpOptions } from "./house.ts";
 import { Listener } from "./listener.ts";
-import { metricsText, metricsType } from "./metrics.ts";
-import { openApi } from "./openapi.ts";
-import { Tickets, ticketSeconds } from "./tickets.ts";
 import { type SocketData, webSocketHandler } from "./websocket.ts";
-
-export interface HttpOptions {
-  hostname: string;
-  port: number;
-  allowedOrigins: string[];
-  tls: { cert: string; key: string } | undefined;
-  isToken(given: string): boolean;
-  registry: SessionRegistry;
-  dispatcher: Dispatcher;
-  counters: ServerCounters;
-  maxLineBytes: number;
-}
 
 export interface HttpDoor extends Door {
   url: string;
+  port: number;
+  /** Those that can still be redeemed, and for how many ms. */
+  tickets(): Record<string, number>;
 }
 
 export function serveHttp(options: HttpOptions): HttpDoor {
   const house = new HttpHouse(options);
-  const { hostname, tls, dispatcher, counters, maxLineBytes } = options;
+  const { hostname, tls, dispatcher, counters, maxLineBytes, before } = options;
   const listen = (port: number) =>
     Bun.serve<SocketData>({
       hostname,
@@ -48,9 +28,19 @@ export function serveHttp(options: HttpOptions): HttpDoor {
       websocket: webSocketHandler({ dispatcher, counters, maxLineBytes, sockets: house.sockets }),
       error: (cause) => house.internalError(cause),
     });
-  const listener = new Listener(options.port, listen, dispatcher.log);
+  const listener = new Listener(options.port, listen, dispatcher.log, before);
   return {
     url: listener.url,
+    port: listener.port,
+    get listening() {
+      return listener.socket;
+    },
+    get isSending() {
+      return listener.pendingRequests > 0 || house.isSending;
+    },
+    fallSilent: () => house.fallSilent(),
+    cut: () => house.cut(),
+    tickets: () => house.tickets.pack(),
     stopAccepting: () => house.stopAccepting(),
     async farewell() {
       const deadline = performance.now() + farewellMs;
@@ -60,166 +50,3 @@ export function serveHttp(options: HttpOptions): HttpDoor {
     },
   };
 }
-
-class HttpHouse {
-  readonly sockets = new Set<Bun.ServerWebSocket<SocketData>>();
-  readonly #gate: Gate;
-  readonly #tickets = new Tickets();
-  #isClosing = false;
-
-  constructor(readonly options: HttpOptions) {
-    this.#gate = new Gate(options, options.isToken);
-  }
-
-  /** Whether a WebSocket is being answered. */
-  get isBusy(): boolean {
-    return [...this.sockets].some(({ data }) => data.connection?.isBusy === true);
-  }
-
-  stopAccepting(): void {
-    this.#isClosing = true;
-  }
-
-  async answer(request: Request, server: Bun.Server<SocketData>): Promise<Response | undefined> {
-    const path = pathOf(request);
-    if (path === "/healthz" && request.method === "GET") return json({ ok: true });
-    const stranger = this.#gate.refuseStrangers(request);
-    if (stranger) return this.#refusal(stranger);
-    const response = await this.#routeOrFail(path, request, server);
-    for (const [name, value] of Object.entries(this.#gate.crossOriginHeaders(request)))
-      response?.headers.set(name, value);
-    return response;
-  }
-
-  internalError(error: unknown): Response {
-    const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.options.dispatcher.log.error("internal error", { cause });
-    return this.#failure("INTERNAL_ERROR", "an internal error; the daemon's log has its cause");
-  }
-
-  async #routeOrFail(
-    path: string,
-    request: Request,
-    server: Bun.Server<SocketData>,
-  ): Promise<Response | undefined> {
-    try {
-      return await this.#route(path, request, server);
-    } catch (error) {
-      return error instanceof TrlError ? this.#failure(error.code, error.message) : this.internalError(error);
-    }
-  }
-
-  async #route(
-    path: string,
-    request: Request,
-    server: Bun.Server<SocketData>,
-  ): Promise<Response | undefined> {
-    if (request.method === "OPTIONS") return new Response(null, { status: 204 });
-    if (this.#isClosing) return this.#failure("RUNTIME_UNAVAILABLE", "the daemon is shutting down");
-    const call = `${request.method} ${path}`;
-    if (call === "GET /ws") return this.#upgrade(request, server);
-    const missing = this.#gate.refuseWithoutToken(request);
-    if (missing) return this.#refusal(missing);
-    const { registry, counters } = this.options;
-    switch (call) {
-      case "POST /":
-      case "POST /rpc":
-        return this.#call(request, server);
-      case "POST /ticket":
-        return json({ ticket: this.#tickets.issue(), expires_in_s: ticketSeconds });
-      case "GET /metrics":
-        return new Response(metricsText(registry, counters), { headers: { "content-type": metricsType } });
-      case "GET /openapi.json":
-        return json(openApi());
-      default:
-        return this.#nothingThere(path);
-    }
-  }
-
-  async #call(request: Request, server: Bun.Server<SocketData>): Promise<Response> {
-    const { maxLineBytes } = this.options;
-    server.timeout(request, 0); // the body has a limit of its own, and a command takes the time it takes
-    const body = await readBody(request, maxLineBytes, bodyMs);
-    const { fields: asked } = parseMessage(body);
-    if (typeof asked["method"] !== "string")
-      throw new TrlError("INVALID_PARAMS", "method: expected a string");
-    const again = resumed(asked, request.headers.get("last-event-id"));
-    const line = again === asked ? oneLine(body) : Buffer.from(`${JSON.stringify(again)}\n`);
-    const streams = hasEvents(again["method"]);
-    const wantsEvents = (request.headers.get("accept") ?? "").includes("text/event-stream");
-    const params = (again["params"] ?? {}) as Record<string, unknown>;
-    const format = wantsEvents ? eventFormat(params["encoding"]) : (frame: Uint8Array) => frame;
-    const answer = await exchange(line, this.options, { format, streams });
-    if (!answer.frames)
-      return new Response(answer.line, { status: statusOf(answer.line), headers: jsonHeaders });
-    const type = wantsEvents ? "text/event-stream" : "application/x-ndjson";
-    return new Response(answer.frames, { headers: { "content-type": type, "cache-control": "no-store" } });
-  }
-
-  #upgrade(request: Request, server: Bun.Server<SocketData>): Response | undefined {
-    const ticket = new URL(request.url).searchParams.get("ticket");
-    const isAllowed =
-      ticket === null ? !this.#gate.refuseWithoutToken(request) : this.#tickets.redeem(ticket);
-    if (!isAllowed)
-      return this.#refusal({ status: 401, code: "AUTH_FAILED", message: "expected a ticket or a token" });
-    if (server.upgrade(request, { data: { connection: undefined } })) return undefined;
-    return this.#failure("INVALID_PARAMS", "expected a WebSocket");
-  }
-
-  #nothingThere(path: string): Response {
-    const method = Object.hasOwn(methodOf, path) ? methodOf[path] : undefined;
-    if (!method) return this.#failure("INVALID_PARAMS", "there is nothing at this path", 404);
-    const response = this.#failure("INVALID_PARAMS", `expected ${method}`, 405);
-    response.headers.set("allow", method);
-    return response;
-  }
-
-  #failure(code: ErrorCode, message: string, status: number = errorCodes[code].http): Response {
-    const { errors } = this.options.counters;
-    errors.set(code, (errors.get(code) ?? 0) + 1);
-    const body = JSON.stringify({ id: unknownId, ok: false, error: { code, message } });
-    return new Response(body, { status, headers: jsonHeaders });
-  }
-
-  #refusal({ status, code, message }: Refusal): Response {
-    const response = this.#failure(code, message, status);
-    if (status === 401) response.headers.set("www-authenticate", "Bearer");
-    return response;
-  }
-}
-
-const methodOf: Record<string, string> = {
-  "/": "POST",
-  "/rpc": "POST",
-  "/ticket": "POST",
-  "/ws": "GET",
-  "/healthz": "GET",
-  "/metrics": "GET",
-  "/openapi.json": "GET",
-};
-
-/** By hand: with a Host that is none, the address is none either. */
-const pathOf = ({ url }: Request): string => /^(?:https?:\/\/[^/]*)?([^?#]*)/.exec(url)?.[1] ?? "";
-
-/** A newline in valid JSON is only space. */
-function oneLine(body: Uint8Array): Uint8Array {
-  const line = Buffer.alloc(body.length + 1, "\n");
-  line.set(body);
-  for (let at = 0; at < body.length; at++) if (line[at] === 0x0a || line[at] === 0x0d) line[at] = 0x20;
-  return line;
-}
-
-/** Only a reply that is not ok is read again. Within an id there would be a backslash before the quotes. */
-function statusOf(line: Uint8Array): number {
-  const text = Buffer.from(line.buffer, line.byteOffset, line.length);
-  if (text.indexOf(',"ok":false') !== text.indexOf(',"ok":')) return 200;
-  const { error } = JSON.parse(text.toString()) as { error: { code: ErrorCode } };
-  return errorCodes[error.code].http;
-}
-
-const jsonHeaders = {
-  "content-type": "application/json",
-  "cache-control": "no-store",
-  "x-content-type-options": "nosniff",
-};
-const json = (value: unknown): Response => new Response(JSON.stringify(value), { headers: jsonHeaders });

@@ -8,7 +8,18 @@ const ticketsMax = 1000;
 export class Tickets {
   readonly #expiry = new Map<string, number>();
 
-  constructor(readonly clock = () => performance.now()) {}
+  constructor(
+    readonly clock = () => performance.now(),
+    before: Record<string, number> = {},
+  ) {
+    for (const [ticket, leftMs] of Object.entries(before)) this.#expiry.set(ticket, this.clock() + leftMs);
+  }
+
+  /** How many ms each is still good for. */
+  pack(): Record<string, number> {
+    const now = this.clock();
+    return Object.fromEntries([...this.#expiry].map(([ticket, until]) => [ticket, until - now]));
+  }
 
   issue(): string {
     const now = this.clock();

@@ -13,6 +13,7 @@ async function callAll(trl: Trl, called: Set<MethodName>): Promise<void> {
   assert.equal(typeof (await call("system.ping")).version, "string");
   assert.equal(typeof (await call("system.stats")).memory_rss_bytes, "number");
   assert.equal(typeof (await call("system.describe")).methods, "object");
+  await failure("upgrade", call("system.upgrade", { executable: "/nowhere/trl" }), "INVALID_PARAMS");
   const { session_id } = await call("session.create", { name: "every method" });
   assert.ok((await call("session.list")).sessions.some((it) => it.session_id === session_id));
   assert.equal((await call("session.info", { session_id })).name, "every method");

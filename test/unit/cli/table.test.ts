@@ -162,6 +162,7 @@ const sample: Sample = {
     connections_total: 1,
     bytes_in: 0,
     bytes_out: 0,
+    upgrades: 0,
     pid: 1,
   },
 };

@@ -27,6 +27,7 @@ test("every method has a handler, and every handler a method", () => {
     recovered: new Recovered(),
     startedAt: new Date(),
     stallTimeoutS: 30,
+    upgrading: { count: 0, last: null, begin: () => Promise.reject(new Error("nothing is called")) },
   });
   expect(Object.keys(handlers).sort()).toEqual([...names].sort());
 });

@@ -1,0 +1,109 @@
+// The shell that is started ahead of the next command, and how long it waits.
+import { warmShellIdleMs } from "../limits.ts";
+import type { PreparedShell } from "./prepared-shell.ts";
+import type { ShellState } from "./shell/dialect.ts";
+import type { SpareHolder, SpareShells } from "./spare-shells.ts";
+
+/** Who comes again so soon will come again. */
+const hurryMs = 1;
+/** A command that runs so long has a processor to spare. */
+const spareDelayMs = 3;
+
+export class SpareShell implements SpareHolder {
+  #shell: PreparedShell | undefined;
+  #timer: Timer | undefined;
+  #isDisposed = false;
+  #isResting = false;
+  /** Shells that are being let go. */
+  #leaving = 0;
+  #settledAt = 0;
+
+  constructor(
+    readonly make: () => PreparedShell,
+    readonly spares: SpareShells,
+  ) {}
+
+  get isAtRest(): boolean {
+    return this.#isResting && !this.#shell && this.#leaving === 0;
+  }
+
+  /** None is there, and none is started, until one is taken. */
+  rest(): void {
+    this.#isResting = true;
+    void this.dropSpare();
+  }
+
+  async dispose(): Promise<void> {
+    this.#isDisposed = true;
+    await this.dropSpare();
+  }
+
+  /** Undefined where none is there, or it has been killed while it waited. */
+  take(): PreparedShell | undefined {
+    this.#isResting = false;
+    clearTimeout(this.#timer);
+    const shell = this.#shell;
+    this.#shell = undefined;
+    if (!shell?.hasEnded) return shell;
+    void this.discard(shell);
+    return undefined;
+  }
+
+  async discard(shell: PreparedShell): Promise<void> {
+    this.#leaving++;
+    await shell.discard();
+    this.#leaving--;
+  }
+
+  prepare(): void {
+    if (this.#isDisposed || this.#isResting || this.#shell) return;
+    this.#shell = this.make();
+    this.spares.hold(this);
+  }
+
+  /**
+   * Where command follows command without a pause, the next shell is started while this one runs, and is ready when
+   * it is wanted. Otherwise it would only take a processor from the command: there is time when that has ended.
+   */
+  prepareInTime(): void {
+    const isHurried = performance.now() - this.#settledAt < hurryMs;
+    if (isHurried) this.#prepareIfPossible();
+    else this.#timer = setTimeout(() => this.#prepareIfPossible(), spareDelayMs);
+  }
+
+  /** The command has ended; the next one may come at once. */
+  settled(): void {
+    this.#settledAt = performance.now();
+  }
+
+  /** With a session's state it waits for a while. */
+  prepareWith(state: ShellState): void {
+    clearTimeout(this.#timer);
+    this.#prepareIfPossible();
+    this.feed(state);
+  }
+
+  feed(state: ShellState): void {
+    clearTimeout(this.#timer);
+    if (!this.#shell) return;
+    this.#shell.feedState(state);
+    this.#shell.getReady();
+    this.#timer = setTimeout(() => void this.dropSpare(), warmShellIdleMs);
+  }
+
+  #prepareIfPossible(): void {
+    try {
+      this.prepare();
+    } catch {
+      // The next command starts its shell itself, or says why it cannot.
+    }
+  }
+
+  async dropSpare(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.spares.release(this);
+    const shell = this.#shell;
+    this.#shell = undefined;
+    if (shell) await this.discard(shell);
+  }
+}

@@ -1,0 +1,88 @@
+// A terminal whose program another program has started, which has become this one: its master is read and written by
+// its descriptor alone.
+import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
+import type { LivePtyState } from "../../protocol/handover/terminals.ts";
+import type { ProcessUsage } from "../isolation/meter.ts";
+import { endOfAdopted } from "../process/adopted-linux.ts";
+import { duplicate } from "../process/libc.ts";
+import { PipeReader } from "../process/pipe-reader.ts";
+import { standstill } from "../process/standstill.ts";
+import type { PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
+import { setSize } from "./flow.ts";
+import { MasterWriter } from "./master-writer.ts";
+import { silence } from "./silence.ts";
+
+export class AdoptedPty implements PtyProcess {
+  readonly exited: Promise<void>;
+  readonly ended: Promise<PtyExit>;
+  #hasExited = false;
+  #chunks = 0;
+  #usage: ProcessUsage | undefined;
+  readonly #reader: PipeReader;
+  readonly #writer: MasterWriter;
+
+  constructor(
+    { onOutput }: Pick<PtySpec, "onOutput">,
+    readonly pid: number,
+    { masterFd, pending }: LivePtyState,
+    given: Unpacking,
+  ) {
+    const writeFd = duplicate(masterFd);
+    if (writeFd === undefined) throw new Error("no more file descriptors for a terminal");
+    this.#writer = new MasterWriter(writeFd);
+    this.#reader = new PipeReader(masterFd, (chunk) => {
+      this.#chunks++;
+      onOutput(chunk);
+    });
+    const input = given.bytes(pending);
+    void Promise.resolve(standstill.over).then(() => this.#writer.write(input));
+    const end = endOfAdopted(pid);
+    this.exited = end.then(() => {
+      this.#hasExited = true;
+    });
+    this.ended = end.then(async ({ usage, ...exit }) => {
+      this.#usage = usage;
+      await Promise.race([this.#reader.ended, silence(() => this.#chunks)]);
+      this.#writer.close();
+      await this.#reader.stop();
+      return exit;
+    });
+  }
+
+  get pendingBytes(): number {
+    return this.#writer.pendingBytes;
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#writer.write(bytes);
+  }
+
+  resize(size: TerminalSize): void {
+    if (!this.#hasExited) setSize(this.#writer.fd, size);
+  }
+
+  usage(): ProcessUsage | undefined {
+    return this.#usage;
+  }
+
+  get isAtRest(): boolean {
+    return !this.#hasExited && !this.#reader.isEnded;
+  }
+
+  pack(packing: Packing): LivePtyState {
+    const { fd, pending } = this.#writer;
+    return { masterFd: packing.descriptor(fd), pending: packing.bytes(pending) };
+  }
+}
+
+/** Of a terminal that ended before. */
+export const pastPty = (pid: number): PtyProcess => ({
+  pid,
+  exited: new Promise(() => {}),
+  ended: new Promise(() => {}),
+  write() {},
+  pendingBytes: 0,
+  resize() {},
+  usage: () => undefined,
+  isAtRest: true,
+});

@@ -1,0 +1,22 @@
+// A terminal that goes on while the program that made it becomes another.
+import type { Unpacking } from "../../protocol/handover/pieces.ts";
+import type { TerminalState } from "../../protocol/handover/terminals.ts";
+import type { Enclosure } from "../isolation/enclosure.ts";
+import type { Custody } from "../process/custody.ts";
+import { drivers } from "./create-terminal.ts";
+import { Terminal } from "./terminal.ts";
+
+export function resumeTerminal(
+  state: TerminalState,
+  given: Unpacking,
+  enclosure: Enclosure | undefined,
+  custody: Custody,
+): Terminal {
+  const { id, name, shell, command, driver, workingDir, idleTimeoutS, maxAgeS, env, size } = state;
+  return new Terminal({
+    ...{ id, name, shell, command, workingDir, idleTimeoutS, maxAgeS, enclosure, custody },
+    driver: drivers[driver],
+    pty: { argv: [shell], env, daemonVariables: [], workingDir, ...size },
+    before: { state, given },
+  });
+}

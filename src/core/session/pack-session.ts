@@ -1,0 +1,21 @@
+// A session as it is handed to the program that comes.
+import type { SessionState } from "../../protocol/handover/exec.ts";
+import type { Packing } from "../../protocol/handover/pieces.ts";
+import { detailsOf } from "../exec/command-store.ts";
+import type { Session } from "./session.ts";
+
+/** At rest; `enclosure` is its number among those that are handed over. */
+export function packSession(session: Session, enclosure: number | undefined, packing: Packing): SessionState {
+  const { id, name, shell, timeoutS, idleTimeoutS, maxAgeS, executor, commands } = session.spec;
+  const command = session.runningCommand;
+  return {
+    ...{ id, name, shell, timeoutS, idleTimeoutS, maxAgeS, enclosure },
+    createdAt: session.createdAt.getTime(),
+    lastActivity: session.lastActivity.getTime(),
+    commandCount: session.commandCount,
+    totals: session.totals.sum(0),
+    executor: executor.pack(),
+    running: command && { ...detailsOf(commands.get(command.id)), command: command.pack(packing) },
+    lingeringFds: session.lingering.pack(packing),
+  };
+}

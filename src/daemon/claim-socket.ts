@@ -1,0 +1,35 @@
+// One daemon for each socket: whoever is there is left alone, and what one that was killed has left is cleared away.
+import type { Log } from "../core/log.ts";
+import { acquireLock, holderOf, type InstanceLock, isHolderDead } from "./instance-lock.ts";
+import { OptionError } from "./option-error.ts";
+import { inspectSettled, inspectSocketFile, isPathTooLong, removeStale } from "./socket-file.ts";
+
+export async function claimSocket(path: string, log: Log): Promise<InstanceLock> {
+  if (isPathTooLong(path)) throw new OptionError(`the socket's path is too long for the system: ${path}`);
+  refuseUnlessOurs(path, await inspectSettled(path, () => isHolderDead(path)));
+  const lock = await acquireLock(path);
+  if (!lock) throw alreadyRunning(path);
+  // With the lock held, nobody else of our kind is about to listen.
+  const file = await inspectSocketFile(path);
+  refuseUnlessOurs(path, file);
+  if (file === "stale") {
+    removeStale(path);
+    log.warn("removed the socket of a daemon that was killed", { socket: path });
+  }
+  return lock;
+}
+
+function refuseUnlessOurs(path: string, file: Awaited<ReturnType<typeof inspectSocketFile>>): void {
+  if (file === "in-use") throw alreadyRunning(path);
+  if (file === "not-ours") {
+    throw new OptionError(`${path} exists and is not a socket of this user; choose another --socket-path`);
+  }
+}
+
+function alreadyRunning(path: string): OptionError {
+  const pid = holderOf(path);
+  const who = pid ? ` (pid ${pid})` : "";
+  return new OptionError(
+    `a daemon is already running on ${path}${who}; use it, or choose another --socket-path`,
+  );
+}

@@ -1,0 +1,48 @@
+// The whole daemon as one document.
+import { packCore } from "../../core/session/handover.ts";
+import { type Handover, handoverFormat } from "../../protocol/handover/document.ts";
+import type { Packing } from "../../protocol/handover/pieces.ts";
+import { packCounters } from "../../server/counters.ts";
+import { packHeld } from "../../server/held-places.ts";
+import { version } from "../../util/version.ts";
+import type { Opened, Rooms } from "../doors.ts";
+import type { InstanceLock } from "../instance-lock.ts";
+
+type Described = Rooms &
+  Pick<Opened, "http" | "unix" | "tls" | "token"> & { lock: InstanceLock | undefined; runDir: string };
+
+export function describeHouse(house: Described, packing: Packing): Handover {
+  const {
+    registry,
+    runtimes,
+    counters,
+    recovered,
+    upgrader,
+    startedAt,
+    http,
+    unix,
+    tls,
+    token,
+    lock,
+    runDir,
+  } = house;
+  const { fd: unixFd } = unix?.listening ?? {};
+  const { fd: httpFd } = http?.listening ?? {};
+  return {
+    ...{ format: handoverFormat, version, runDir, token },
+    writtenAt: Date.now(),
+    startedAt: startedAt.getTime(),
+    lockFd: lock && packing.descriptor(lock.fd),
+    unix: unixFd === undefined ? undefined : { fd: packing.descriptor(unixFd) },
+    http: http && {
+      ...{ url: http.url, port: http.port, tickets: http.tickets(), tls },
+      fd: httpFd === undefined ? undefined : packing.descriptor(httpFd),
+    },
+    counters: packCounters(counters),
+    heldPlaces: packHeld(registry.commands),
+    runtimes: runtimes.pack(),
+    core: packCore(registry, packing),
+    upgrades: upgrader.count,
+    recovered: recovered.list().map((record) => ({ ...record })),
+  };
+}

@@ -1,0 +1,30 @@
+// What all parts of a handover are made of. Bytes lie behind the document and are referred to; descriptors keep their
+// numbers across the exec.
+import * as v from "valibot";
+
+/** Bytes that were put behind the document. */
+export const Bytes = v.object({ at: v.number(), length: v.number() });
+export type Bytes = v.InferOutput<typeof Bytes>;
+
+export const Descriptor = v.pipe(v.number(), v.integer(), v.minValue(3));
+
+/** Takes what is to cross. */
+export interface Packing {
+  bytes(piece: Uint8Array): Bytes;
+  /** The descriptor stays open in the program that comes. */
+  descriptor(fd: number): number;
+}
+
+/** Gives it back. */
+export interface Unpacking {
+  bytes(piece: Bytes): Uint8Array;
+  /** How long ago the document was written, in ms: clocks go on meanwhile. */
+  readonly gapMs: number;
+}
+
+export const Env = v.record(v.string(), v.string());
+export const Size = v.object({ cols: v.number(), rows: v.number() });
+/** A moment, in ms since 1970. */
+export const Moment = v.number();
+
+export const Exit = v.object({ exitCode: v.number(), signal: v.nullable(v.string()) });

@@ -1,0 +1,44 @@
+// One program takes the place of another, and the test sees it from outside.
+import { chmodSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { binary } from "./program.ts";
+import { until } from "./wait.ts";
+import { Wire } from "./wire.ts";
+
+export interface Upgraded {
+  socketPath: string;
+  pid: number;
+}
+
+/** Asks for it and waits until it is over, however it went. */
+export async function upgrade({ socketPath }: Upgraded, executable = binary) {
+  using wire = await Wire.connect(socketPath);
+  const before = (await wire.call("system.describe", {})).last_upgrade?.at;
+  await wire.call("system.upgrade", { executable, drain_timeout_s: 20 });
+  return await untilUpgraded({ socketPath }, before);
+}
+
+/** By the daemon's own account: there has been another one since. */
+export const untilUpgraded = ({ socketPath }: Pick<Upgraded, "socketPath">, before: string | undefined) =>
+  until(
+    "the end of the upgrade",
+    async () => {
+      try {
+        using wire = await Wire.connect(socketPath);
+        const { last_upgrade } = await wire.call("system.describe", {});
+        return last_upgrade?.at === before ? undefined : last_upgrade;
+      } catch {
+        return undefined; // it was just changing hands
+      }
+    },
+    25_000,
+  );
+
+export const descriptorsOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
+
+export function script(dir: string, name: string, lines: string): string {
+  const path = join(dir, name);
+  writeFileSync(path, `#!/bin/sh\n${lines}\n`);
+  chmodSync(path, 0o755);
+  return path;
+}

@@ -1,0 +1,102 @@
+// What is written down and taken up again is the same as before.
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { scrollbackLines } from "../../../src/core/limits.ts";
+import { StreamLog } from "../../../src/core/process/stream-log.ts";
+import { OutputRing } from "../../../src/core/pty/output-ring.ts";
+import { firstSizeOf, Screen } from "../../../src/core/pty/screen.ts";
+import type { Packing, Unpacking } from "../../../src/protocol/handover/pieces.ts";
+
+const ringBytes = 16 * 1024;
+
+/** In memory; and through JSON, as the document goes. */
+function parcel(): Packing & Unpacking {
+  const pieces: Uint8Array[] = [];
+  return {
+    bytes(piece: never): never {
+      if (!((piece as unknown) instanceof Uint8Array)) return pieces[(piece as { at: number }).at] as never;
+      const kept = piece as Uint8Array;
+      return { at: pieces.push(new Uint8Array(kept)) - 1, length: kept.length } as never;
+    },
+    descriptor: (fd) => fd,
+    gapMs: 0,
+  };
+}
+
+const throughJson = <T>(state: T): T => JSON.parse(JSON.stringify(state)) as T;
+
+test("a stream's log, however much of it was dropped or made room for", () => {
+  const kibibytes = fc.integer({ min: 0, max: 300 }); // of 512 that are kept
+  const step = fc.record({ push: kibibytes, expand: fc.option(kibibytes) });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 12 }), fc.array(step, { maxLength: 4 }), (before, after) => {
+      const given = parcel();
+      const log = new StreamLog(1024);
+      let count = 0;
+      const apply = (target: StreamLog, { push, expand }: { push: number; expand: number | null }) => {
+        if (expand) target.expand(expand * 1024);
+        target.push(pattern.subarray(count % 251, (count % 251) + push * 1024));
+      };
+      for (const it of before) {
+        apply(log, it);
+        count += it.push * 1024;
+      }
+      const taken = StreamLog.from(throughJson(log.pack(given)), given);
+      expectSame(taken, log);
+      for (const it of after) {
+        apply(log, it);
+        apply(taken, it);
+        count += it.push * 1024;
+        expectSame(taken, log);
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+const pattern = Uint8Array.from({ length: 310 * 1024 }, (_, at) => at % 251);
+
+function expectSame(taken: StreamLog, log: StreamLog): void {
+  expect(taken.totalBytes).toBe(log.totalBytes);
+  for (let at = 0; at < log.totalBytes; at += 100_003) {
+    const from = log.firstFrom(at);
+    expect([at, taken.firstFrom(at), taken.roomFor(at)]).toEqual([at, from, log.roomFor(at)]);
+    expect(Buffer.compare(taken.read(from, 5000), log.read(from, 5000))).toBe(0);
+  }
+}
+
+test.each([
+  ["a short one, from all that was printed", 50],
+  ["a long one, by a redraw", 4000],
+])("a screen: %s", (_, lines) => {
+  const given = parcel();
+  const size = { cols: 40, rows: 6 };
+  const ring = new OutputRing(ringBytes);
+  const replies: string[] = [];
+  const screen = new Screen(ring, size, (text) => void replies.push(text));
+  const print = (to: Screen, into: OutputRing, text: string) => {
+    const chunk = Buffer.from(text);
+    into.push(chunk);
+    to.printed(chunk, false);
+  };
+  for (let line = 0; line < lines; line++)
+    print(screen, ring, `\x1b[3${line % 8}mline ${line} \u00e4\x1b[0m\r\n`);
+  print(screen, ring, "\x1b]2;title\x07\x1b[6n\x1b[2;4Hhere\x1b[1;3"); // a question, and half a sequence
+  const asked = replies.length;
+  const state = throughJson(screen.pack(given));
+  expect(state.kind).toBe(lines > 1000 ? "redraw" : "replay");
+
+  const takenRing = OutputRing.from(throughJson(ring.handOver(given)), given, ringBytes);
+  expect([takenRing.start, takenRing.end]).toEqual([ring.start, ring.end]);
+  const taken = new Screen(takenRing, firstSizeOf(state)!, (text) => void replies.push(text));
+  taken.takeOver(state, given);
+  for (const more of ["", "5mbold\x1b[0m", "\r\nand on\x1b[6n"]) {
+    print(screen, ring, more);
+    const answered = replies.splice(asked);
+    print(taken, takenRing, more);
+    const [was, is] = [screen.read(), taken.read()];
+    expect(is.lines(scrollbackLines)).toEqual(was.lines(scrollbackLines));
+    expect([is.cursor, is.title, is.redraw(0)]).toEqual([was.cursor, was.title, was.redraw(0)]);
+    expect(replies.splice(asked)).toEqual(answered); // each question is answered once
+  }
+});
