@@ -127,9 +127,11 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
       return true;
     }
     if (this.#cursor < ring.end) {
-      const isWindowFull = windowBytes !== undefined && this.#cursor - this.#takenTo >= windowBytes;
-      if (isWindowFull && !lane.isDeaf) return false;
-      const { frame, end } = outputFrame(terminal, dialect, this.#cursor, resize?.offset ?? ring.end);
+      const windowEnd =
+        windowBytes === undefined || lane.isDeaf ? Number.POSITIVE_INFINITY : this.#takenTo + windowBytes;
+      if (this.#cursor >= windowEnd) return false;
+      const limit = Math.min(resize?.offset ?? ring.end, windowEnd);
+      const { frame, end } = outputFrame(terminal, dialect, this.#cursor, limit);
       this.#cursor = end;
       lane.send(frame);
       return true;

@@ -1,4 +1,5 @@
 // WebSocket: each message holds a frame, or several lines of them; both dialects, as on the socket.
+import { noteGarbage } from "../../core/process/garbage.ts";
 import { Connection } from "../connection.ts";
 import type { ServerCounters } from "../counters.ts";
 import type { Dispatcher } from "../dispatch.ts";
@@ -53,7 +54,9 @@ const wireOf = (socket: Bun.ServerWebSocket<SocketData>) => ({
   write(frame: Uint8Array): number {
     if (socket.getBufferedAmount() > pipeBytesMax) return 0;
     const { buffer, byteOffset, length } = frame;
-    socket.sendText(Buffer.from(buffer, byteOffset, length - 1).toString());
+    const text = Buffer.from(buffer, byteOffset, length - 1).toString();
+    socket.sendText(text);
+    noteGarbage(2 * text.length); // of a flood's strings there would be many before the engine minds
     return length;
   },
   pauseReading() {
