@@ -29,24 +29,18 @@ const pingMs = 500;
 export class DaemonClient implements Disposable {
   #link!: Link;
   #carrier!: BunCarrier;
-  readonly #listeners = new Map<string, (frame: Frame) => void>();
+  #listeners = new Map<string, (frame: Frame) => void>();
   /** Until the first answer: a daemon that is stopped or stuck takes connections all the same. */
   #silence: ReturnType<typeof setTimeout> | undefined;
   /** The connection is gone. */
   onClose: ((error: Error) => void) | undefined;
 
-  private constructor() {}
+  private constructor(readonly socketPath: string) {}
 
   /** Rejects with a NoDaemonError where nobody listens. */
   static async connect(socketPath: string): Promise<DaemonClient> {
-    const client = new DaemonClient();
-    client.#link = await Link.open(
-      async (events) => {
-        client.#carrier = await bunCarrier(socketPath, events);
-        return client.#carrier;
-      },
-      (_, error) => client.onClose?.(error),
-    );
+    const client = new DaemonClient(socketPath);
+    await client.#open();
     if (!asksForJson(process.argv.slice(2))) {
       const tell = () => note(`the daemon on ${socketPath} does not answer; waiting for it (^C leaves)`);
       client.#silence = setTimeout(() => {
@@ -56,6 +50,25 @@ export class DaemonClient implements Disposable {
       }, silenceMs);
     }
     return client;
+  }
+
+  /**
+   * After its loss. An upgraded daemon listens all the time and has everything that the one before it had; where nobody
+   * listens, it is gone, and this rejects.
+   */
+  async reopen(): Promise<void> {
+    this.#listeners = new Map();
+    await this.#open();
+  }
+
+  async #open(): Promise<void> {
+    this.#link = await Link.open(
+      async (events) => {
+        this.#carrier = await bunCarrier(this.socketPath, events);
+        return this.#carrier;
+      },
+      (_, error) => this.onClose?.(error),
+    );
   }
 
   /** Rejects with a TrlError where the daemon answers with an error. */

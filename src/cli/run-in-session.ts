@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { lostError } from "../client/errors.ts";
 import { TrlError } from "../protocol/errors.ts";
 import type { ExitFrame } from "../protocol/exec.ts";
-import type { DaemonClient } from "./client.ts";
+import type { Params } from "../protocol/methods.ts";
+import type { DaemonClient, StreamFrame } from "./client.ts";
 import { callersEnvironment } from "./environment.ts";
 import { CliError, lostDaemon, reportError, unavailableExitCode } from "./errors.ts";
 import { forwardStdin } from "./forward-stdin.ts";
@@ -66,7 +67,8 @@ async function follow(
   interrupts: Interrupts,
 ): Promise<ExitFrame> {
   const { promise, resolve: end, reject } = Promise.withResolvers<ExitFrame>();
-  client.onClose = () => reject(lostDaemon());
+  const lost = () => reject(lostDaemon());
+  const at = { stdout: 0, stderr: 0 };
   let streamId: string | undefined;
   const cancel = (signal: { signal?: string } = {}) => {
     if (streamId !== undefined)
@@ -78,17 +80,44 @@ async function follow(
     cancel();
   });
   interrupts.onInterrupt = (isGentle) => cancel(isGentle ? { signal: "SIGINT" } : {});
-  streamId = await client.stream(params, ({ type, data, ...frame }) => {
-    if (type === "stdout" || type === "stderr")
-      passer.pass(type === "stdout" ? 1 : 2, Buffer.from(data!, "base64"));
+  const take = ({ type, data, ...frame }: StreamFrame) => {
+    if (type === "stdout" || type === "stderr") {
+      const bytes = Buffer.from(data!, "base64");
+      at[type] = Number(frame["offset"]) + bytes.length;
+      passer.pass(type === "stdout" ? 1 : 2, bytes);
+    } else if (type === "gap")
+      note(`${Number(frame["to"]) - Number(frame["from"])} bytes of output are lost`);
     else if (type === "exit") end({ type, ...frame } as unknown as ExitFrame);
-  });
+  };
+  client.onClose = lost;
+  streamId = await client.stream(params, take);
+  client.onClose = () => void resume(client, params, { streamId: streamId!, at, take }).catch(lost);
   if (interrupts.last) interrupts.onInterrupt?.(interrupts.last.isGentle); // it came while the command started
-  if (params.open_stdin) void forwardStdin(client, streamId);
+  let isInputCut = false;
+  if (params.open_stdin) void forwardStdin(client, streamId).catch(() => (isInputCut = true));
   const exit = await promise;
   await passer.done();
+  if (isInputCut) note("the connection was lost while input was on its way: the rest was not passed on");
   if (failure) throw failure;
   return exit;
+}
+
+interface Followed {
+  streamId: string;
+  /** What has come of it. */
+  at: { stdout: number; stderr: number };
+  take(frame: StreamFrame): void;
+}
+
+/** The daemon may have been upgraded: then the command goes on, and so do we. */
+async function resume(
+  client: DaemonClient,
+  { encoding, stall_timeout_s }: Params<"exec.stream">,
+  { streamId, at, take }: Followed,
+): Promise<void> {
+  await client.reopen();
+  const from = { stdout_offset: at.stdout, stderr_offset: at.stderr };
+  await client.attach({ stream_id: streamId, ...from, encoding, stall_timeout_s }, take);
 }
 
 function exitCodeOf(exit: ExitFrame): number {

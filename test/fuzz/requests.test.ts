@@ -231,6 +231,7 @@ const harmlessParams: Record<string, string> = {
 
 /** For every field that some method requires. */
 const fittingParams: Record<string, unknown> = {
+  executable: "/nowhere/trl",
   ...harmlessParams,
   data: "x",
   cols: 80,

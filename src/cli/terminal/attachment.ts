@@ -71,11 +71,18 @@ class Attachment {
     const resize = () => void this.#resize();
     process.on("SIGWINCH", resize);
     stack.defer(() => process.off("SIGWINCH", resize));
-    this.client.onClose = () => this.#end({ kind: "failed", error: lostDaemon() });
-    resize(); // before the screen is drawn
-    this.client
-      .subscribe({ session_id: this.id, replay: "screen" }, (frame) => this.#take(frame, user))
-      .catch((error: Error) => this.#end({ kind: "failed", error }));
+    const watch = () => {
+      resize(); // before the screen is drawn
+      return this.client.subscribe({ session_id: this.id, replay: "screen" }, (it) => this.#take(it, user));
+    };
+    const failed = (error: Error) => this.#end({ kind: "failed", error });
+    // The daemon may have been upgraded: then the terminal goes on, and its screen is drawn anew.
+    this.client.onClose = () =>
+      void this.client
+        .reopen()
+        .then(watch)
+        .catch(() => failed(lostDaemon()));
+    watch().catch(failed);
     process.stdin.on("data", (typed: Buffer) => this.#type(typed));
     process.stdin.on("end", () => this.#end({ kind: "signal", signal: "SIGHUP" }));
     const ending = await this.#ending.promise;
