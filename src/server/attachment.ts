@@ -104,8 +104,14 @@ export class Attachment implements LaneSubscriber {
     if (this.#isBusy) setImmediate(() => this.#resume());
   }
 
+  /** It has closed its side for good, and wants the rest. One with a key may just be losing its connection. */
+  get #isSilent(): boolean {
+    const { lane, resumeKey } = this.#spec;
+    return lane.isDeaf && resumeKey === undefined;
+  }
+
   get #roomInWindow(): number {
-    if (!this.#window || this.#spec.lane.isDeaf) return frameBytesMax;
+    if (!this.#window || this.#isSilent) return frameBytesMax;
     return this.#window.roomAfter(this.#reader.offsets);
   }
 
@@ -133,7 +139,7 @@ export class Attachment implements LaneSubscriber {
     const made = piece && outputFrame(command.id, piece, encoding, this.#window !== undefined);
     if (!made) return false;
     this.#reader.moveTo(stream, piece.offset + made.bytes);
-    if (lane.isDeaf) this.#place?.moveTo(stream, piece.offset + made.bytes); // it cannot say that it has taken it
+    if (this.#isSilent) this.#place?.moveTo(stream, piece.offset + made.bytes); // it cannot say that it has taken it
     if (piece.missingFrom !== undefined) lane.send(gapFrame(command.id, piece));
     lane.send(made.frame);
     return true;

@@ -109,27 +109,35 @@ describe("a stream with a window", () => {
   });
 });
 
-test("who comes back with its key does not wait for the connection that it has given up", async () => {
-  using silent = await daemon.connect(); // as over a network that is gone: nobody has closed it, and nobody answers
-  const bytes = 20_000_000; // more than is kept, so that the command waits for who does not take it
-  const key = { resume_key: "mine-alone", encoding: "base64", stall_timeout_s: 0 } as const;
-  const stream_id = await flood(silent, bytes, key);
-  await until("the window to be full", () => bytesOf(silent.frames, "stdout") === windowBytes);
-  const back = await daemon.connect();
-  let taken = 0;
-  back.onFrame = (frame) => {
-    if (frame["type"] !== "stdout") return;
-    expect(frame["offset"]).toBe(taken);
-    taken += Buffer.from(frame["data"], "base64").length;
-    back.call("exec.ack", { stream_id, stdout_offset: taken }).catch(() => {}); // the last ones are for nobody
-  };
-  back.keepsFrames = false;
-  await back.call("exec.attach", { ...key, stream_id, stdout_offset: 0, window_bytes: 1_000_000 });
-  await until("all of it", () => taken === bytes, 20_000);
-  // Nor does what is told too late bring back what is over.
-  silent[Symbol.dispose]();
-  back[Symbol.dispose]();
-}, 30_000);
+// As over a network that is gone: nobody has closed it, and nobody answers; and as where a connection breaks, of which
+// one half is closed before the other.
+test.each(["that it has given up", "that is half closed"])(
+  "who comes back with its key does not wait for the connection %s",
+  async (how) => {
+    using silent = await daemon.connect();
+    const bytes = 20_000_000; // more than is kept, so that the command waits for who does not take it
+    const key = { resume_key: "mine-alone", encoding: "base64", stall_timeout_s: 0 } as const;
+    const stream_id = await flood(silent, bytes, key);
+    await until("the window to be full", () => bytesOf(silent.frames, "stdout") === windowBytes);
+    if (how.includes("half")) silent.endInput();
+    const back = await daemon.connect();
+    let taken = 0;
+    back.onFrame = (frame) => {
+      if (frame["type"] !== "stdout") return;
+      expect(frame["offset"]).toBe(taken);
+      taken += Buffer.from(frame["data"], "base64").length;
+      back.call("exec.ack", { stream_id, stdout_offset: taken }).catch(() => {}); // the last ones are for nobody
+    };
+    back.keepsFrames = false;
+    await back.call("exec.attach", { ...key, stream_id, stdout_offset: 0, window_bytes: 1_000_000 });
+    await until("all of it", () => taken === bytes, 20_000);
+    expect(bytesOf(silent.frames, "stdout")).toBe(windowBytes);
+    // Nor does what is told too late bring back what is over.
+    silent[Symbol.dispose]();
+    back[Symbol.dispose]();
+  },
+  30_000,
+);
 
 describe("exec.detach", () => {
   test("ends the frames of a command on this connection, and not the command", async () => {
