@@ -125,7 +125,6 @@ test("a tag, a pid, a note: only what is all of a dead daemon's own is ended", a
     { TRL_DAEMON: `${process.pid}:stdio` },
     { ANOTHER: `${pid}:${socketPath}` },
   ].map(sleeper);
-  const left = [{ TRL_DAEMON: `${pid}:${socketPath}` }, { TRL_DAEMON: `${dead.pid}:stdio` }].map(sleeper);
   // In another namespace the pid in a tag is another's.
   const elsewhere = newMark();
   const apart = ["unshare", "--pid", "--fork", "env", `TRL_DAEMON=${pid}:${socketPath}`, "sleep", elsewhere];
@@ -134,6 +133,8 @@ test("a tag, a pid, a note: only what is all of a dead daemon's own is ended", a
     spared.push(Bun.spawn(apart, { detached: true, stderr: "inherit" }));
     await until("it", () => processesWith(`sleep ${elsewhere}`).length === 2);
   }
+  // Of the one on standard input any daemon that starts is an heir: it must be ours that comes next.
+  const left = [{ TRL_DAEMON: `${pid}:${socketPath}` }, { TRL_DAEMON: `${dead.pid}:stdio` }].map(sleeper);
   const [noted, reused] = [sleeper({}), sleeper({})];
   await until("its journal", () => existsSync(journalOf(first)));
   await killed(first);
