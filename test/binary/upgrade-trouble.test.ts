@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startHere } from "../support/daemon.ts";
+import { endAll } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
@@ -58,7 +59,7 @@ describe("a trial comes to an end", () => {
     }
     const child = Number(readFileSync(left, "utf8"));
     await until("what it left is gone", () => !isAlive(child));
-    process.kill(Number(readFileSync(`${left}2`, "utf8")), "SIGKILL");
+    await endAll([Number(readFileSync(`${left}2`, "utf8"))]); // which may have been ended with the group
     expect(await upgrade(daemon)).toMatchObject({ ok: true });
   });
 });
