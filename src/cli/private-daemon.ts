@@ -1,8 +1,9 @@
 // A daemon for the moment: its own socket in its own directory, and an end that comes with ours, however we end,
-// because it holds the other end of a pipe.
-import { mkdtempSync, rmSync } from "node:fs";
+// because it holds the other end of a pipe. The directory goes with whichever of us ends last.
+import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeOwnDir } from "../util/abandoned-dirs.ts";
 import type { DaemonClient } from "./client.ts";
 import { ownProgram, untilListening } from "./own-program.ts";
 
@@ -11,7 +12,7 @@ export interface PrivateDaemon extends AsyncDisposable {
 }
 
 export async function startPrivateDaemon(): Promise<PrivateDaemon> {
-  const dir = mkdtempSync(join(tmpdir(), "trl-run-"));
+  const dir = makeOwnDir(tmpdir());
   const socketPath = join(dir, "trl.sock");
   const child = Bun.spawn([...ownProgram(), "serve", "--socket-path", socketPath, "--allow-root"], {
     env: { ...process.env, TRL_LIFELINE: "stdin" },

@@ -41,14 +41,19 @@ const refusals: Record<Bad, (path: string) => string> = {
   "not-a-file": (path) => `${path} is no plain file, so that the daemon does not use it`,
   "not-ours": (path) => `${path} belongs to another user`,
   "not-private": (path) => `others may read or change ${path}, so that it is no secret`,
+  unreadable: (path) => `${path} cannot be read`,
+  empty: (path) => `${path} is empty`,
   malformed: (path) => `${path} holds no token of trl`,
 };
 
 const makesNew = "a daemon that starts makes a new one: trl serve";
+const notReplaced = "a daemon does not replace it: move it away, or see --socket-path";
 const hints: Record<Bad, string> = {
   missing: `a daemon makes the file when it starts: trl serve; one that has $${tokenVariable} uses that alone`,
-  "not-a-file": makesNew,
+  "not-a-file": notReplaced,
   "not-ours": "each user has a daemon and a token of their own: see --socket-path",
   "not-private": makesNew,
-  malformed: makesNew,
+  unreadable: notReplaced,
+  empty: makesNew,
+  malformed: notReplaced,
 };

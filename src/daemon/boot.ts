@@ -1,6 +1,7 @@
 // The boot story: one daemon per socket, a private directory, the sessions, the door, and a clean end. Where it takes the
 // place of another program, the same with what that one has left.
 import { rmSync } from "node:fs";
+import { dirname } from "node:path";
 import { shutdownGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { takeOverCore } from "../core/session/handover.ts";
@@ -10,6 +11,7 @@ import { Runtimes } from "../runtime/runtimes.ts";
 import { newCounters } from "../server/counters.ts";
 import { capabilitiesOf } from "../server/handlers/system.ts";
 import { holdAgain } from "../server/held-places.ts";
+import { removeOwnDir } from "../util/abandoned-dirs.ts";
 import { isOwnSetting } from "../util/engine-settings.ts";
 import { beside } from "../util/socket-path.ts";
 import { version } from "../util/version.ts";
@@ -51,6 +53,7 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
   const release = () => {
     rmSync(runDir, { recursive: true, force: true });
     lock?.release();
+    if (options.isForCaller) removeOwnDir(dirname(socketPath)); // who has made it may have been killed
   };
   try {
     const before = arrival?.received;

@@ -2,7 +2,7 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { forOwnerAlone } from "../util/private-files.ts";
-import { readTokenFile, tokenPath } from "../util/token-file.ts";
+import { readTokenFile, type TokenFile, tokenPath, tokenVariable } from "../util/token-file.ts";
 import { OptionError } from "./option-error.ts";
 
 const tokenBytes = 32;
@@ -12,8 +12,16 @@ export function obtainToken(socketPath: string, fromEnvironment: string | undefi
   if (fromEnvironment) return fromEnvironment;
   const path = tokenPath(socketPath);
   const file = readTokenFile(path);
-  return file.state === "good" ? file.token : makeToken(path);
+  if (file.state === "good") return file.token;
+  if (replaceable.has(file.state)) return makeToken(path);
+  const remedy = `choose another --socket-path, or set ${tokenVariable}`;
+  throw new OptionError(`${cannotBeMade}: ${path} exists and is no token of this user; ${remedy}`);
 }
+
+/** Nothing is lost with them. All else is somebody's own file that happens to have the name. */
+const replaceable = new Set<TokenFile["state"]>(["missing", "empty", "not-private"]);
+
+const cannotBeMade = "the token's file cannot be made";
 
 /** For where nobody but us is to know one. */
 export const freshToken = (): string => randomBytes(tokenBytes).toString("hex");
@@ -23,10 +31,10 @@ function makeToken(path: string): string {
   const fresh = `${path}.${randomBytes(4).toString("hex")}`;
   try {
     forOwnerAlone(() => writeFileSync(fresh, `${token}\n`, { flag: "wx" }));
-    renameSync(fresh, path); // never half written, and in place of whatever is there
+    renameSync(fresh, path); // never half written
   } catch (error) {
     rmSync(fresh, { force: true });
-    throw new OptionError(`the token's file cannot be made: ${(error as Error).message}`);
+    throw new OptionError(`${cannotBeMade}: ${(error as Error).message}`);
   }
   return token;
 }

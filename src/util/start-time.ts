@@ -9,7 +9,12 @@ export function startTimeOf(pid: number): string | undefined {
 
 function startTimeByPs(pid: number): string | undefined {
   try {
-    const time = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" }).trim();
+    // Whoever compares it may have another time zone, and another language.
+    const env = { TZ: "UTC", LC_ALL: "C" };
+    const time = execFileSync("/bin/ps", ["-o", "lstart=", "-p", String(pid)], {
+      encoding: "utf8",
+      env,
+    }).trim();
     return time.replaceAll(/\s+/g, "-") || undefined;
   } catch {
     return undefined;

@@ -1,5 +1,5 @@
 // The file with the token, for the daemon that makes it and for those who look for it.
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from "node:fs";
 import { beside } from "./socket-path.ts";
 
 /** Wins over the file. */
@@ -9,7 +9,7 @@ export const tokenPath = (socketPath: string): string => beside(socketPath, ".to
 
 export type TokenFile =
   | { state: "good"; token: string }
-  | { state: "missing" | "not-a-file" | "not-ours" | "not-private" | "malformed" };
+  | { state: "missing" | "not-a-file" | "not-ours" | "not-private" | "unreadable" | "empty" | "malformed" };
 
 const wellFormed = /^[0-9a-f]{64}$/;
 
@@ -19,15 +19,25 @@ export function readTokenFile(path: string): TokenFile {
   if (!stat) return { state: "missing" };
   if (!stat.isFile()) return { state: "not-a-file" };
   if (stat.uid !== process.getuid?.()) return { state: "not-ours" };
+  const token = textOf(path, stat);
+  if (token === undefined) return { state: "unreadable" };
+  if (token !== "" && !wellFormed.test(token)) return { state: "malformed" };
   if ((stat.mode & 0o477) !== 0o400) return { state: "not-private" };
-  // A link that came in its place meanwhile is not followed.
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  return token === "" ? { state: "empty" } : { state: "good", token };
+}
+
+/** As much as tells whether it is a token. Of that file alone: a link that came in its place is not followed. */
+function textOf(path: string, { ino }: Stats): string | undefined {
+  let fd: number | undefined;
   try {
-    if (fstatSync(fd).ino !== stat.ino) return { state: "not-ours" };
-    const token = stat.size > fileBytesMax ? "" : readFileSync(fd, "utf8").trim();
-    return wellFormed.test(token) ? { state: "good", token } : { state: "malformed" };
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const stat = fstatSync(fd);
+    if (stat.ino !== ino) return undefined;
+    return stat.size > fileBytesMax ? "too much" : readFileSync(fd, "utf8").trim();
+  } catch {
+    return undefined;
   } finally {
-    closeSync(fd);
+    if (fd !== undefined) closeSync(fd);
   }
 }
 

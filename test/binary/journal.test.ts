@@ -1,6 +1,15 @@
 // What is known of commands and terminals after their daemon was killed: how they ended, or that they were lost.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { connect } from "../../src/package/client.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
@@ -295,6 +304,37 @@ describe("what lies in its place", () => {
     expect((await wire.call("exec.list", {})).streams.length).toBe(3);
     expect(readFileSync("/etc/passwd", "utf8")).toBe(passwd);
     expect(next.log().split("the journal cannot be written").length).toBeLessThanOrEqual(2);
+  });
+
+  const own = "Dear diary,\n";
+  test.each<[what: string, name: string, make: (path: string) => void]>([
+    ["a file", "notes.journal", (path) => writeFileSync(path, own)],
+    ["JSON lines", "notes.journal", (path) => writeFileSync(path, '{"day":1}\n{"daemons":[1]}\n')],
+    ["a link", "notes.journal", (path) => symlinkSync("elsewhere", path)],
+    ["a pipe", "notes.journal", (path) => void Bun.spawnSync(["mkfifo", path])],
+    ["a directory", "notes.journal", (path) => mkdirSync(path)],
+    ["a file where the next one is made", "notes.journal.new", (path) => writeFileSync(path, own)],
+  ])("somebody's own, %s: is left as it is, and said in the log", async (_, name, make) => {
+    using dir = tempDir();
+    const path = join(dir.path, name);
+    writeFileSync(join(dir.path, "elsewhere"), own);
+    make(path);
+    const stat = () => {
+      const { ino, size, mode, mtimeMs } = lstatSync(path);
+      return { ino, size, mode, mtimeMs };
+    };
+    const before = stat();
+    {
+      await using daemon = await startOn(join(dir.path, "notes.sock"));
+      using wire = await daemon.connect();
+      const { run } = await newSession(wire);
+      expect((await run("exit 4")).exit_code).toBe(4);
+      await until("the warning", () => daemon.log().includes("the journal cannot be written"));
+      expect(stat()).toEqual(before);
+    }
+    expect(stat()).toEqual(before);
+    expect(readFileSync(join(dir.path, "elsewhere"), "utf8")).toBe(own);
+    expect(readdirSync(dir.path).sort()).toEqual(["elsewhere", name, "notes.token"].sort());
   });
 
   test("cut off anywhere, what is whole is read", async () => {

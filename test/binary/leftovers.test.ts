@@ -1,6 +1,6 @@
 // A daemon that is killed leaves everything behind. The next one on the same socket ends it, and touches nobody else's.
 import { expect, test } from "bun:test";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
@@ -263,5 +263,38 @@ test("one that is killed right after an upgrade has noted what it took over", as
   await killed(first);
   const next = await startOn(first.socketPath);
   await next[Symbol.asyncDispose]();
+  expect(sleepersOf(mark)).toEqual([]);
+});
+
+test("what merely has the name of a daemon's directory is left alone", async () => {
+  using dir = tempDir();
+  const flags = ["--run-dir", dir.path];
+  const [backup, note] = ["trl-3999999-backup", "trl-3999998-note12"].map((name) => join(dir.path, name));
+  mkdirSync(backup!, { mode: 0o700 });
+  writeFileSync(join(backup!, "precious"), "data");
+  writeFileSync(note!, "data");
+  const first = await startOn(join(dir.path, "trl.sock"), { flags });
+  const ofFirst = () => readdirSync(dir.path).filter((name) => name.startsWith(`trl-${first.pid}-`));
+  expect(ofFirst().length).toBe(1);
+  first.kill("SIGKILL");
+  await first.exited;
+  await using _next = await startOn(join(dir.path, "trl.sock"), { flags });
+  await until("the killed one's directory to be gone", () => ofFirst().length === 0);
+  expect(readFileSync(join(backup!, "precious"), "utf8")).toBe("data");
+  expect(readFileSync(note!, "utf8")).toBe("data");
+});
+
+test("a trl run that is killed leaves no directory of its own daemon", async () => {
+  using dir = tempDir();
+  const mark = newMark();
+  const child = Bun.spawn([binary, "run", "--socket-path", join(dir.path, "none.sock"), `sleep ${mark}`], {
+    env: { PATH: process.env["PATH"], TMPDIR: dir.path },
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  await until("the command", () => sleepersOf(mark).some((pid) => pid !== child.pid));
+  expect(readdirSync(dir.path).map((name) => existsSync(join(dir.path, name, "trl.token")))).toEqual([true]);
+  child.kill("SIGKILL");
+  await child.exited;
+  await until("everything to be gone", () => readdirSync(dir.path).length === 0);
   expect(sleepersOf(mark)).toEqual([]);
 });

@@ -94,3 +94,20 @@ test.if(isLinux)(
     expect(daemon.log()).not.toContain("internal error");
   },
 );
+
+test.if(isLinux)(
+  "a port that takes no more connections by HTTP stays the daemon's, and who comes waits",
+  async () => {
+    await using daemon = await startHttp(starved);
+    const clients: RawClient[] = [];
+    const isFull = () => daemon.log().includes("no more connections by HTTP");
+    while (clients.length < limit * 2 && !isFull()) clients.push(await RawClient.connect(daemon.port));
+    await until("the door to close", isFull);
+    const socket = { data() {} };
+    expect(() => Bun.listen({ hostname: "127.0.0.1", port: daemon.port, socket })).toThrow();
+    using waiting = await RawClient.connect(daemon.port);
+    waiting.send("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    for (const client of clients) client[Symbol.dispose]();
+    expect(await waiting.status()).toBe(200);
+  },
+);

@@ -33,6 +33,19 @@ async function runAll(session: TestSession, index: number): Promise<string[]> {
   return wrong;
 }
 
+/** The shells that wait ahead are made after the replies, each with its descriptors. */
+async function settled(count: () => number): Promise<number> {
+  let last = count();
+  let times = 0;
+  return await until("a number that stays", async () => {
+    await Bun.sleep(20);
+    const now = count();
+    times = now === last ? times + 1 : 0;
+    last = now;
+    return times === 15 ? now : undefined;
+  });
+}
+
 const zombiesOf = (pid: number): number =>
   Bun.spawnSync(["ps", "-o", "stat=", "--ppid", String(pid)])
     .stdout.toString()
@@ -53,7 +66,7 @@ test("10,000 commands over eight sessions: every byte and exit code is right, an
     wires.map((wire, index) => newSession(wire, kinds[index % kinds.length])),
   );
   await Promise.all(sessions.map(({ run }) => run("true")));
-  const before = descriptors();
+  const before = await settled(descriptors);
   const wrong = await Promise.all(sessions.map(runAll));
   expect(wrong.flat()).toEqual([]);
   await until("the descriptors to be as before", () => descriptors() <= before);

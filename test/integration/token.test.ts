@@ -13,8 +13,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { type DaemonSetup, startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { isRoot } from "../support/other-user.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
+import { startOn } from "../support/successor.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { until } from "../support/wait.ts";
 import { Wire } from "../support/wire.ts";
@@ -53,6 +55,15 @@ async function serveIn(dir: string, flags: string[] = [], umask = "022"): Promis
       await child.exited;
     },
   };
+}
+
+/** Of a daemon that does not start. */
+function attempt(dir: string): { exitCode: number; stderr: string } {
+  const { exitCode, stderr } = Bun.spawnSync([binary, "serve", "--socket-path", join(dir, "trl.sock")], {
+    env: { PATH: process.env["PATH"], TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"] },
+    timeout: 10_000,
+  });
+  return { exitCode, stderr: stderr.toString() };
 }
 
 async function answers(socketPath: string): Promise<boolean> {
@@ -122,6 +133,9 @@ describe("the token's file", () => {
     chmodSync(path, mode); // not by the umask of whoever runs the tests
   };
 
+  /** Root reads it all the same. */
+  const nobodys: [string, (path: string) => void] = ["readable by nobody", place(`${old}\n`, 0o000)];
+
   test.each([
     ["as it is", place(`${old}\n`, 0o600)],
     ["without the newline", place(old, 0o600)],
@@ -138,8 +152,25 @@ describe("the token's file", () => {
     ["readable by the group", place(`${old}\n`, 0o640)],
     ["readable by all", place(`${old}\n`, 0o644)],
     ["writable by others", place(`${old}\n`, 0o602)],
-    ["readable by nobody", place(`${old}\n`, 0o000)],
     ["empty", place("", 0o600)],
+    ["empty, and readable by all", place("", 0o644)],
+    ...(isRoot ? [nobodys] : []),
+  ])("that is %s is replaced", async (_, prepare) => {
+    using dir = tempDir();
+    const path = join(dir.path, "trl.token");
+    prepare(path);
+    await using daemon = await serveIn(dir.path);
+    expect(lstatSync(path).isFile()).toBeTrue();
+    expect(modeOf(path)).toBe(0o600);
+    expect(readFileSync(path, "utf8")).toMatch(wellFormed);
+    expect(await isAccepted(daemon.socketPath, old)).toBeFalse();
+    expect(await isAccepted(daemon.socketPath, readFileSync(path, "utf8").trim())).toBeTrue();
+  });
+
+  const foreign: [what: string, prepare: (path: string) => void][] = [
+    ["something else", place("ghp_somebody's own\n", 0o600)],
+    ["something else that all can read", place("ghp_somebody's own\n", 0o644)],
+    ["something large", place(`${old}\n`.repeat(100), 0o600)],
     ["too short", place(old.slice(1), 0o600)],
     ["too long", place(`${old}0`, 0o600)],
     ["not hex", place(old.replace("a", "g"), 0o600)],
@@ -154,34 +185,42 @@ describe("the token's file", () => {
     ],
     ["a symbolic link to nothing", (path) => symlinkSync("/nonexistent/token", path)],
     ["a pipe", (path) => void Bun.spawnSync(["mkfifo", "-m", "600", path])],
-  ])("that is %s is replaced", async (_, prepare) => {
+    ["an empty directory", (path) => mkdirSync(path)],
+    ...(isRoot ? [] : [nobodys]),
+  ];
+
+  test.each(foreign)("that is somebody's own, %s: is left as it is, and no daemon starts", (_, prepare) => {
     using dir = tempDir();
     const path = join(dir.path, "trl.token");
     prepare(path);
-    await using daemon = await serveIn(dir.path);
-    expect(lstatSync(path).isFile()).toBeTrue();
-    expect(modeOf(path)).toBe(0o600);
-    expect(readFileSync(path, "utf8")).toMatch(wellFormed);
-    expect(await isAccepted(daemon.socketPath, old)).toBeFalse();
-    expect(await isAccepted(daemon.socketPath, readFileSync(path, "utf8").trim())).toBeTrue();
-    // Nothing is written through a link.
-    const elsewhere = `${path}.elsewhere`;
-    if (existsSync(elsewhere)) expect(readFileSync(elsewhere, "utf8")).toBe(`${old}\n`);
+    const contents = () =>
+      readdirSync(dir.path).map((name) => {
+        const { ino, size, mode, mtimeMs } = lstatSync(join(dir.path, name));
+        return { name, ino, size, mode, mtimeMs };
+      });
+    const before = contents();
+    const { exitCode, stderr } = attempt(dir.path);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(`${path} exists and is no token of this user; choose another --socket-path`);
+    expect(contents()).toEqual(before);
+  });
+
+  test("that is somebody's own does not matter to a daemon that has its token from the environment", async () => {
+    using dir = tempDir();
+    const path = join(dir.path, "trl.token");
+    place("ghp_somebody's own\n", 0o600)(path);
+    await using _ = await startOn(join(dir.path, "trl.sock"), { env: { TRL_AUTH_TOKEN: secret } });
+    expect(await isAccepted(join(dir.path, "trl.sock"), secret)).toBeTrue();
+    expect(readFileSync(path, "utf8")).toBe("ghp_somebody's own\n");
   });
 
   test("that cannot be made is said in a sentence, and nothing is left of the attempt", () => {
     using dir = tempDir();
     mkdirSync(join(dir.path, "trl.token", "full"), { recursive: true });
-    const { exitCode, stderr } = Bun.spawnSync(
-      [binary, "serve", "--socket-path", join(dir.path, "trl.sock")],
-      {
-        env: { PATH: process.env["PATH"], TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"] },
-        timeout: 10_000,
-      },
-    );
+    const { exitCode, stderr } = attempt(dir.path);
     expect(exitCode).toBe(1);
-    expect(stderr.toString()).toContain("the token's file cannot be made");
-    expect(stderr.toString()).not.toMatch(/^\s+at /m);
+    expect(stderr).toContain("the token's file cannot be made");
+    expect(stderr).not.toMatch(/^\s+at /m);
     expect(readdirSync(dir.path).filter((name) => name.startsWith("trl.token."))).toEqual([]);
   });
 });

@@ -68,8 +68,10 @@ function checkToken(path: string): Finding {
       return problem(`the token's file ${path} belongs to another user`, { remedy: elsewhere });
     case "not-private":
       return problem(`others may have read or changed the token in ${path}`, { remedy: renew });
+    case "empty":
+      return problem(`${path} is empty`, { remedy: renew });
     default:
-      return problem(`${path} holds no token`, { remedy: renew });
+      return problem(`${path} is no token of trl, and no daemon starts beside it`, { remedy: elsewhere });
   }
 }
 

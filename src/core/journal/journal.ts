@@ -1,7 +1,18 @@
 // A file beside the socket, for the case that the daemon is killed: the commands and terminals that it has and had, and
 // the processes that it keeps. Written after those who are being answered, all of one turn at a time. The kernel has
 // what was written when the daemon is killed, so that nothing is flushed to the disk, and it takes microseconds.
-import { closeSync, existsSync, fchmodSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { journalBytesMax, journalPauseMs, retainedCommandsMax } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { Census, type NotedProcess } from "./census.ts";
@@ -30,7 +41,13 @@ export class Journal {
   constructor(
     readonly path: string,
     readonly log: Log,
-  ) {}
+  ) {
+    try {
+      requireJournal(path);
+    } catch (error) {
+      this.#failed(error as Error);
+    }
+  }
 
   /** What was known of the id before is replaced. */
   write(record: JournalRecord): void {
@@ -66,6 +83,7 @@ export class Journal {
     this.#isClosed = true;
     this.#close();
     try {
+      requireJournal(this.path);
       rmSync(this.path, { force: true });
     } catch {
       // somebody else's is in its place
@@ -93,10 +111,11 @@ export class Journal {
     }
   }
 
-  /** All that counts, in a new file: whole from the first moment, in place of whatever is there. */
+  /** All that counts, in a new file: whole from the first moment, in place of the old one. */
   #rewrite(): void {
     this.#close();
     const fresh = `${this.path}.new`;
+    for (const path of [this.path, fresh]) requireJournal(path);
     rmSync(fresh, { force: true });
     const fd = openSync(fresh, "ax", 0o600);
     try {
@@ -132,6 +151,29 @@ export class Journal {
     if (!this.#hasComplained) this.log.warn("the journal cannot be written", { cause: message });
     this.#hasComplained = true;
   }
+}
+
+/** Never another's file: throws where there is one, of whatever kind, that no journal of this user is. */
+function requireJournal(path: string): void {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const stat = fstatSync(fd);
+    if (stat.isFile() && stat.uid === process.getuid?.() && isJournal(fd)) return;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+  throw new Error(`${path} exists and is no journal of this user`);
+}
+
+/** By its first line, or empty. */
+function isJournal(fd: number): boolean {
+  const begin = Buffer.alloc(16);
+  return /^($|\{"daemons":\[\d)/.test(begin.toString("latin1", 0, readSync(fd, begin)));
 }
 
 const lineOf = (line: object): string => `${JSON.stringify(line)}\n`;

@@ -29,3 +29,8 @@ export function become({ path, argv, env }: Successor): void {
   libc.execv(ptr(text(path)), ptr(pointers));
   for (const name of Object.keys(env)) libc.unsetenv(ptr(text(name)));
 }
+
+/** In the C library's environment, from which whatever Bun does not start itself has its own. */
+export function unsetVariable(name: string): void {
+  open().unsetenv(ptr(text(name)));
+}

@@ -12,7 +12,7 @@ const shared = {
   poll: { args: [pointer, u64, i32], returns: i32 },
   waitpid: { args: [i32, pointer, i32], returns: i32 },
   flock: { args: [i32, i32], returns: i32 },
-  signal: { args: [i32, u64], returns: u64 },
+  sigaction: { args: [i32, pointer, pointer], returns: i32 },
   kill: { args: [i32, i32], returns: i32 },
   write: { args: [i32, pointer, u64], returns: FFIType.i64 },
   close: { args: [i32], returns: i32 },
@@ -121,11 +121,13 @@ export function reap(pid: number): boolean {
   return libc.waitpid(pid, null, WNOHANG) === pid;
 }
 
-const SIG_IGN = 1;
+const SIG_IGN = 1n;
 
-/** Whether whoever started us wanted the signal ignored, as nohup(1) does. Leaves it ignored. */
+/** Whether whoever started us wanted the signal ignored, as nohup(1) does. One that is pending stays so. */
 export function isIgnored(signalNumber: number): boolean {
-  return Number(libc.signal(signalNumber, SIG_IGN)) === SIG_IGN;
+  const action = new BigUint64Array(32); // struct sigaction, which begins with the handler
+  libc.sigaction(signalNumber, null, ptr(action));
+  return action[0] === SIG_IGN;
 }
 
 /** An exclusive lock that the kernel gives back when the process ends, however it ends. */

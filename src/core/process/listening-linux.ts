@@ -1,6 +1,6 @@
 // The descriptor behind a door, on Linux. Bun can take a listening descriptor for a plain socket, but not for HTTP: there
-// it is put in the place of one that Bun has made itself. And while a daemon is handed over, clients wait in the
-// system's queue: Bun is not told that they have come.
+// it is put in the place of one that Bun has made itself. And while a daemon is handed over, or has no descriptors
+// left, clients wait in the system's queue: Bun is not told that they have come.
 import { FFIType, ptr } from "bun:ffi";
 import { fstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { openLibrary } from "./libc.ts";
@@ -32,7 +32,8 @@ interface Watch {
 
 export class ListeningSocket {
   #watch: Watch | undefined;
-  #isPaused = false;
+  /** Those who have asked for it do not know of each other: a handover, and a lack of descriptors. */
+  #pauses = 0;
 
   constructor(readonly fd: number) {
     this.#watch = watchOf(fd);
@@ -40,15 +41,12 @@ export class ListeningSocket {
 
   /** Clients wait, and nobody is refused. */
   pause(): void {
-    if (this.#isPaused || !this.#watch) return;
-    this.#isPaused = true;
-    control(this.#watch, EPOLL_CTL_DEL, this.fd);
+    if (this.#pauses++ === 0 && this.#watch) control(this.#watch, EPOLL_CTL_DEL, this.fd);
   }
 
+  /** Once for each pause. */
   resume(): void {
-    if (!this.#isPaused || !this.#watch) return;
-    this.#isPaused = false;
-    control(this.#watch, EPOLL_CTL_ADD, this.fd);
+    if (--this.#pauses === 0 && this.#watch) control(this.#watch, EPOLL_CTL_ADD, this.fd);
   }
 
   /** From now on it is the other one, under its own number. */

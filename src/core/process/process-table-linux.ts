@@ -1,6 +1,7 @@
 // Processes on Linux: /proc, and nowhere else in this program.
-import { openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
+import { openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { constants } from "node:os";
+import { pidNamespaceOf, worldOnLinux } from "../../util/world-linux.ts";
 import type { ProcessEntry, ProcessTable, Stance, SurveyedProcess } from "./process-table.ts";
 
 export const linuxProcesses: ProcessTable = {
@@ -103,19 +104,11 @@ async function survey(name: string): Promise<SurveyedProcess[]> {
 }
 
 function world(): string {
-  return `${readOrEmpty("/proc/sys/kernel/random/boot_id").trim()} ${pidNamespace("self")}`;
+  return worldOnLinux() ?? "";
 }
 
 function isInOurWorld(pid: number): boolean {
-  return pidNamespace(pid) === pidNamespace("self");
-}
-
-function pidNamespace(pid: number | "self"): string {
-  try {
-    return readlinkSync(`/proc/${pid}/ns/pid`);
-  } catch {
-    return "";
-  }
+  return pidNamespaceOf(pid) === pidNamespaceOf("self");
 }
 
 function stanceOf(pid: number, signal: NodeJS.Signals): Stance | undefined {

@@ -1,13 +1,15 @@
 // A program that takes another's place: what it finds, and when it is there.
 import type { Log } from "../../core/log.ts";
-import { blockSignals } from "../../core/process/crossing-linux.ts";
+import { hearSignals } from "../../core/process/signals-across-exec-linux.ts";
 import { standstill } from "../../core/process/standstill.ts";
 import type { SessionRegistry } from "../../core/session/registry.ts";
 import { version } from "../../util/version.ts";
 import { type InstanceLock, keptLock } from "../instance-lock.ts";
-import { accept, conclude, type Delivery, giveBack, heldSignals } from "./letter.ts";
+import { accept, conclude, type Delivery, giveBack } from "./letter.ts";
 import type { Received } from "./parcel.ts";
 import type { Upgrader } from "./upgrader.ts";
+
+export { hearSignals };
 
 export interface Arrival {
   letter: Delivery;
@@ -25,9 +27,6 @@ export function goBack(letter: Delivery, arrival: Arrival | undefined, error: un
   if (arrival && !standstill.over) return; // it has begun to read
   giveBack(letter, error instanceof Error ? error.message : String(error), version);
 }
-
-/** Those that came while nobody could hear them are heard now. */
-export const hearSignals = (): void => blockSignals(heldSignals, false);
 
 /** Where the daemon is, it was before. */
 export function keptPlace({ received }: Arrival, socketPath: string) {

@@ -1,14 +1,12 @@
 // What a program finds in its environment when it is started to take another's place, and the way back.
 import { closeSync } from "node:fs";
 import * as v from "valibot";
-import { become } from "../../core/process/become.ts";
-import { blockSignals, keepAcrossExec, nameProcess } from "../../core/process/crossing-linux.ts";
+import { become, unsetVariable } from "../../core/process/become.ts";
+import { keepAcrossExec, nameProcess } from "../../core/process/crossing-linux.ts";
+import { keepHolding } from "../../core/process/signals-across-exec-linux.ts";
 import { openParcel, type Received } from "./parcel.ts";
 
 export const letterVariable = "TRL_HANDOVER";
-
-/** Nobody hears them between two programs. */
-export const heldSignals: NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGHUP"];
 
 const Letter = v.variant("kind", [
   /** The document is on standard input: would you understand it? */
@@ -33,8 +31,10 @@ export type Delivery = Exclude<Letter, { kind: "trial" }>;
 /** Undefined in a program that nobody has handed anything. It is nobody else's business afterwards. */
 export function takeLetter(env: Record<string, string | undefined>): Letter | undefined {
   const text = env[letterVariable];
+  if (!text) return undefined;
   delete env[letterVariable];
-  return text ? v.parse(Letter, JSON.parse(text)) : undefined;
+  unsetVariable(letterVariable);
+  return v.parse(Letter, JSON.parse(text));
 }
 
 /** The parcel is read; its descriptors are ours from now on, and not those of what we start. */
@@ -59,7 +59,7 @@ export function conclude({ kind, parcelFd, programFd }: Delivery, { document }: 
 export function giveBack(letter: Delivery, failure: string, version: string): void {
   if (letter.kind === "back") return; // it is that one already
   keepAll(letter, true); // Bun, when it starts, has all of them closed by the next exec
-  blockSignals(heldSignals, true);
+  keepHolding();
   const back: Letter = { ...letter, kind: "back", failure: failure.slice(0, 500), failedVersion: version };
   const env = { [letterVariable]: JSON.stringify(back) };
   become({ path: pathOf(letter.programFd), argv: letter.argv, env });

@@ -1,5 +1,5 @@
 // This program as a file: what runs now, and what is now where it was.
-import { statSync } from "node:fs";
+import { readlinkSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 
 /** What runs, whatever has become of its file. */
@@ -16,11 +16,21 @@ export const ownArgv = (): string[] => {
 
 export const ownWords = (): string[] => process.argv.slice(2);
 
-/** Where this program was found when it was started, if another one is there now. */
-export function programInPlace(): string | undefined {
+/** What is now where this program was found when it was started. */
+export function programInPlace(): "ours" | "nothing" | { path: string } {
   const path = startedAs.includes("/") ? resolve(startedIn, startedAs) : Bun.which(startedAs);
   const there = path ? statSync(path, { throwIfNoEntry: false }) : undefined;
   const own = statSync(ownFile, { throwIfNoEntry: false });
-  if (!path || !there || !own) return undefined;
-  return there.ino === own.ino && there.dev === own.dev ? undefined : path;
+  if (!own) return "ours"; // where nobody can tell
+  if (!path || !there) return "nothing";
+  return there.ino === own.ino && there.dev === own.dev ? "ours" : { path };
+}
+
+/** A program does not start in a directory that is gone. */
+export function leaveGoneDirectory(): void {
+  try {
+    if (readlinkSync("/proc/self/cwd").endsWith(" (deleted)")) process.chdir("/");
+  } catch {
+    // no such thing here
+  }
 }

@@ -5,7 +5,8 @@ import { closeSync, openSync } from "node:fs";
 import { isatty } from "node:tty";
 import type { Log } from "../../core/log.ts";
 import { become } from "../../core/process/become.ts";
-import { blockSignals, keepAcrossExec } from "../../core/process/crossing-linux.ts";
+import { keepAcrossExec } from "../../core/process/crossing-linux.ts";
+import { type HeldSignals, holdSignals } from "../../core/process/signals-across-exec-linux.ts";
 import type { SessionRegistry } from "../../core/session/registry.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { Handover } from "../../protocol/handover/document.ts";
@@ -16,8 +17,8 @@ import type { Door } from "../../server/door.ts";
 import type { Upgrading } from "../../server/handlers/handlers.ts";
 import { version } from "../../util/version.ts";
 import { canHandOver, drain, obstacles } from "./drain.ts";
-import { type Delivery, heldSignals, letterVariable } from "./letter.ts";
-import { ownArgv, ownFile, ownWords, programInPlace } from "./own-program-linux.ts";
+import { type Delivery, letterVariable } from "./letter.ts";
+import { leaveGoneDirectory, ownArgv, ownFile, ownWords, programInPlace } from "./own-program-linux.ts";
 import { Parcel, trialPacking } from "./parcel.ts";
 import { requireProgram, tryProgram } from "./trial.ts";
 
@@ -26,6 +27,7 @@ const defaultDrainTimeoutS = 60;
 const flushMs = 2000;
 /** What is just ending, or being made, is waited for: a command that does not end by SIGTERM takes 2 s. */
 const restPatienceMs = 10_000;
+const unrest = "something that is just ending or being made does not come to an end";
 
 /** What there is to hand over. */
 export interface House {
@@ -56,7 +58,12 @@ export class Upgrader implements Upgrading {
     requireProgram(executable);
     const house = this.#enter();
     try {
-      const toVersion = await tryProgram(executable, process.argv.slice(2), house.describe(trialPacking));
+      leaveGoneDirectory();
+      const toVersion = await tryProgram(
+        { path: executable, words: ownWords() },
+        house.describe(trialPacking),
+        house.registry.custody,
+      );
       afterReply(() => void this.#carryOut(house, executable, toVersion, drain_timeout_s));
       const waits_for = obstacles(house.registry, house.runtimes);
       return { pid: process.pid, from_version: version, to_version: toVersion, waits_for };
@@ -69,10 +76,26 @@ export class Upgrader implements Upgrading {
 
   /** On SIGHUP: to the program that is now where ours was. False where that is ours. */
   hungUp(): boolean {
-    const executable = this.#hasTerminal ? undefined : programInPlace();
-    if (executable === undefined || !this.house) return false;
-    void this.begin({ executable }, (action) => action()).catch(() => {}); // it has been told
+    if (this.#hasTerminal || !this.house) return false;
+    const inPlace = programInPlace();
+    if (inPlace === "ours") return false;
+    if (inPlace === "nothing") {
+      // A package that is just being replaced: whoever does that has not asked for our end.
+      this.#failed(null, "on SIGHUP there was no program where this one was started from");
+      return true;
+    }
+    if (this.#isBusy) this.log.info("SIGHUP changes nothing: an upgrade is on its way already");
+    else void this.#beginByItself(inPlace.path);
     return true;
+  }
+
+  async #beginByItself(executable: string): Promise<void> {
+    const before = this.last;
+    try {
+      await this.begin({ executable }, (action) => action());
+    } catch (error) {
+      if (this.last === before) this.#failed(null, (error as Error).message); // else it has been told
+    }
   }
 
   #enter(): House {
@@ -100,22 +123,25 @@ export class Upgrader implements Upgrading {
   /** Comes back only by throwing. */
   async #handOver(house: House, executable: string, toVersion: string): Promise<never> {
     const { registry, doors } = house;
-    for (const door of doors) door.listening?.pause();
+    const settle = () => {
+      registry.rest();
+      return registry.isAtRest && !house.isClearing();
+    };
     try {
+      for (const door of doors) door.listening?.pause();
       for (const door of doors) door.fallSilent();
       await within(flushMs, () => !doors.some(({ isSending }) => isSending));
       for (const door of doors) door.cut();
-      const isAtRest = await within(restPatienceMs, () => {
-        registry.rest();
-        return registry.isAtRest && !house.isClearing();
-      });
-      if (!isAtRest) throw new Error("something that is just ending or being made does not come to an end");
+      if (!(await within(restPatienceMs, settle))) throw new Error(unrest);
+      using signals = holdSignals();
+      // A signal that came before that is heard in the turn that this waits for.
+      if (!(await within(flushMs, settle))) throw new Error(unrest);
       if (this.house !== house) throw new Error("the daemon is being stopped");
-      crossOver(house, executable);
+      crossOver(house, executable, signals);
       throw new Error(`${executable} (trl ${toVersion}) could not be started`);
     } finally {
       registry.goOn();
-      for (const door of doors) door.listening?.resume();
+      if (this.house === house) for (const door of doors) door.listening?.resume();
     }
   }
 
@@ -139,19 +165,20 @@ export class Upgrader implements Upgrading {
 }
 
 /** Nothing else happens from its first line to its last, and it comes back only where it failed. */
-function crossOver(house: House, executable: string): void {
-  const parcel = new Parcel();
+function crossOver(house: House, executable: string, signals: HeldSignals): void {
   const programFd = openSync(ownFile, "r");
+  let parcel: Parcel | undefined;
   try {
+    parcel = new Parcel();
     const sealed = parcel.seal(house.describe(parcel));
     const letter: Delivery = { kind: "forth", ...sealed, programFd, argv: ownArgv(), version };
     keepAcrossExec(programFd, true);
-    blockSignals(heldSignals, true);
+    leaveGoneDirectory();
     const env = { [letterVariable]: JSON.stringify(letter) };
+    signals.carryOver();
     become({ path: executable, argv: [executable, ...ownWords()], env });
   } finally {
-    blockSignals(heldSignals, false);
-    parcel.takeBack();
+    parcel?.takeBack();
     closeSync(programFd);
   }
 }

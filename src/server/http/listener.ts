@@ -1,5 +1,7 @@
 // The listening side of the HTTP door. Bun accepts connections by itself and tells of none; where no descriptor is left
-// for the next one, it tries for ever and keeps a processor busy. So it stops listening before, until there is room.
+// for the next one, it tries for ever and keeps a processor busy. So it stops before, until there is room: who comes then
+// waits. The port stays ours all the time, or another user could take it and be shown our clients' tokens. Only where the
+// system does not let us do that (macOS), it is closed meanwhile.
 import { commandDescriptors } from "../../core/limits.ts";
 import type { Log } from "../../core/log.ts";
 import { listening } from "../../core/process/listening.ts";
@@ -17,6 +19,7 @@ export class Listener<T> {
   readonly port: number;
   #listening: Server<T> | undefined;
   #socket: ListeningSocket | undefined;
+  #hasRoom = true;
   /** Those that have stopped listening, with the requests and WebSockets that they still have. */
   readonly #stopped = new Set<Server<T>>();
   readonly #check: Timer;
@@ -35,9 +38,8 @@ export class Listener<T> {
     this.#check = setInterval(() => this.#look(), roomCheckMs);
   }
 
-  /** Undefined while it takes no connections. */
   get socket(): ListeningSocket | undefined {
-    return this.#listening && this.#socket;
+    return this.#socket;
   }
 
   #listen(port: number): Server<T> {
@@ -63,12 +65,18 @@ export class Listener<T> {
 
   #look(): void {
     const left = descriptorsLeft();
-    if (this.#listening && left < commandDescriptors) this.#pause(this.#listening);
-    else if (!this.#listening && left >= commandDescriptors + slack) this.#resume();
+    if (this.#hasRoom && left < commandDescriptors) this.#pause();
+    else if (!this.#hasRoom && left >= commandDescriptors + slack) this.#resume();
   }
 
-  #pause(server: Server<T>): void {
+  #pause(): void {
     this.log.warn("file descriptors are running low: no more connections by HTTP for now");
+    this.#hasRoom = false;
+    if (this.#socket) this.#socket.pause();
+    else this.#stop(this.#listening!);
+  }
+
+  #stop(server: Server<T>): void {
     this.#listening = undefined;
     this.#stopped.add(server);
     void server.stop(false).then(() => this.#stopped.delete(server));
@@ -76,7 +84,9 @@ export class Listener<T> {
 
   #resume(): void {
     try {
-      this.#listen(this.port);
+      if (this.#socket) this.#socket.resume();
+      else this.#listen(this.port);
+      this.#hasRoom = true;
       this.log.info("connections by HTTP are taken again");
     } catch {
       // Somebody has the port; perhaps not for long.

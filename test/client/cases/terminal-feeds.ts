@@ -112,8 +112,12 @@ export const terminalFeeds: Case[] = [
       assert.equal(first.text === `ready\r\n${counted(5000)}`, true);
       const before = first.text;
       const second = new Gatherer();
-      terminal.onOutput(second.take, { replay: "none" });
-      await trl.call("system.ping");
+      let isWatched = false;
+      const subscribed = () => {
+        isWatched = true;
+      };
+      terminal.watch({ output: second.take, resize: subscribed }, { replay: "none" });
+      await until("the subscription, after the end of the first", () => isWatched);
       await terminal.write("\n");
       await until("what comes", () => second.text.includes("again"));
       assert.deepEqual([second.text, second.redraws], ["again\r\n", []]);
