@@ -36,6 +36,9 @@ export const pipeSyncWriteMaxBytes = 4096;
 /** How often idle and aged sessions are looked for, and adopted processes that have ended are reaped. */
 export const cleanupIntervalMs = 1000;
 
+/** Between two looks at what is in custody, while a command or a terminal is young. */
+export const youngCensusMs = 50;
+
 /** Input that a command has not read yet; more is refused. */
 export const inputPendingMaxBytes = 1024 * 1024;
 

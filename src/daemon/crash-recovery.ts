@@ -2,6 +2,7 @@
 // and, when the door is open, ends what it has left.
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
+import { isLiving, type NotedDaemon } from "../core/journal/daemons.ts";
 import { Journal } from "../core/journal/journal.ts";
 import { type FoundJournal, readJournal } from "../core/journal/read-journal.ts";
 import { type EndedRecord, hasEnded, recordFrom } from "../core/journal/record.ts";
@@ -22,7 +23,7 @@ export class CrashRecovery {
   /** What is known of the commands and terminals that were. */
   readonly recovered: Recovered;
   readonly #found: FoundJournal;
-  readonly #predecessors: number[];
+  readonly #predecessors: NotedDaemon[];
   readonly #isOurs: boolean;
   #leftovers: Leftovers | undefined;
   #isClearing = false;
@@ -41,9 +42,9 @@ export class CrashRecovery {
     this.#isOurs = isOurs;
     this.#found =
       hasJournal && !isOurs
-        ? readJournal(path, log)
+        ? ofTheDead(readJournal(path, log), lock)
         : { records: endedIn(known ?? []), daemons: [], processes: [] };
-    this.#predecessors = isOurs ? [] : [...new Set([lock?.predecessor ?? [], this.#found.daemons].flat())];
+    this.#predecessors = isOurs ? [] : predecessorsIn(this.#found, lock);
     this.recovered = new Recovered(this.#found.records);
     this.journal = hasJournal ? new Journal(path, log) : undefined;
     if (this.#found.records.length > 0 && !isOurs)
@@ -55,20 +56,22 @@ export class CrashRecovery {
     const { options, journal, log } = this;
     if (options.isForCaller) return;
     // Should this one be killed, too, its successor knows of them all.
-    if (this.#predecessors.length > 0 && journal) journal.predecessors = this.#predecessors;
+    const { processes } = this.#found;
+    journal?.inherit(this.#predecessors, processes);
     for (const record of this.#found.records) journal?.write(record);
     if (this.#isOurs) return;
     this.#isClearing = true;
     this.#leftovers = new Leftovers({
       socketPath: options.socketPath,
-      predecessors: options.hasSocket ? this.#predecessors : [],
-      noted: this.#found.processes,
+      predecessors: options.hasSocket ? this.#predecessors.map(({ pid }) => pid) : [],
+      noted: processes,
+      onFound: (found) => journal?.inherit(this.#predecessors, found),
       bases: [...new Set([dirname(runDir), tmpdir()])],
       log,
     });
-    void this.#leftovers.ended.then(() => {
+    this.recovered.cleared = this.#leftovers.ended.then(() => {
       this.#isClearing = false;
-      if (this.#predecessors.length > 0 && journal) journal.predecessors = [];
+      journal?.inherit([], []);
     });
   }
 
@@ -82,6 +85,25 @@ export class CrashRecovery {
     await this.#leftovers?.hurry();
     this.journal?.remove();
   }
+}
+
+/** The lock of one that is just dying is free before its process has ended. */
+const isDead = (daemon: NotedDaemon, lock: InstanceLock | undefined): boolean =>
+  daemon.pid === lock?.predecessor || !isLiving(daemon);
+
+/** Its socket and its pid file may have been removed under a daemon: what it has noted is its own, and nothing is lost. */
+function ofTheDead(found: FoundJournal, lock: InstanceLock | undefined): FoundJournal {
+  const daemons = found.daemons.filter((daemon) => isDead(daemon, lock));
+  const [writer] = found.daemons;
+  return writer && !daemons.includes(writer)
+    ? { records: [], daemons, processes: [] }
+    : { ...found, daemons };
+}
+
+function predecessorsIn({ daemons }: FoundJournal, lock: InstanceLock | undefined): NotedDaemon[] {
+  const pid = lock?.predecessor;
+  const isNoted = pid === undefined || daemons.some((daemon) => daemon.pid === pid);
+  return isNoted ? daemons : [{ pid, startTime: undefined }, ...daemons];
 }
 
 const endedIn = (known: readonly unknown[]): EndedRecord[] =>

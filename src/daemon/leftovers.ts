@@ -23,6 +23,8 @@ export interface LeftoversSpec {
   predecessors: readonly number[];
   /** What the last of them had in custody, as it noted it. */
   noted: readonly Pick<ProcessEntry, "pid" | "startTime">[];
+  /** Hears of all that were found so far, when there are others. */
+  onFound(processes: ProcessEntry[]): void;
   /** Where daemons make their directories. */
   bases: readonly string[];
   log: Log;
@@ -38,7 +40,7 @@ export class Leftovers {
   readonly ended: Promise<void>;
   readonly #spec: LeftoversSpec;
   readonly #tags: Set<string>;
-  readonly #met = new Map<string, number>();
+  readonly #met = new Map<string, ProcessEntry>();
   #dirs: AbandonedDir[] = [];
   #killAt = performance.now() + leftoverGraceMs;
 
@@ -96,7 +98,10 @@ export class Leftovers {
     const inGroups = new Set(this.#dirs.flatMap(({ path, pid }) => membersOf(path, pid)));
     const isLeft = (process: SurveyedProcess) =>
       !spared.has(process.pid) &&
-      (inGroups.has(process.pid) || this.#isTagged(process) || this.#isNoted(process));
+      (inGroups.has(process.pid) ||
+        this.#isTagged(process) ||
+        this.#isNoted(process) ||
+        this.#isMet(process));
     return withDescendants(all.filter(isLeft), all).filter(({ pid }) => !spared.has(pid));
   }
 
@@ -104,22 +109,30 @@ export class Leftovers {
     if (variable === undefined) return false;
     // Pids are used again: where ours was a predecessor's, only who is older than we are is its.
     if (variable === daemonTag(this.#spec.socketPath) && !isOlderThanUs(startTime)) return false;
-    return this.#tags.has(variable) || tagOfDeadStdio(variable, pid);
+    // A pid in a tag is that of the namespace of its daemon: in another one, another's.
+    return (this.#tags.has(variable) && processTable.isInOurWorld(pid)) || tagOfDeadStdio(variable, pid);
   }
 
   #isNoted({ pid, startTime }: ProcessEntry): boolean {
     return this.#spec.noted.some((noted) => noted.pid === pid && noted.startTime === startTime);
   }
 
+  /** Its parents, by whom it was known, may have ended first. */
+  #isMet(process: ProcessEntry): boolean {
+    return this.#met.has(keyOf(process));
+  }
+
   #note(found: ProcessEntry[]): void {
-    for (const { pid, startTime } of found) {
-      const key = `${pid} ${startTime}`;
-      if (this.#met.has(key)) continue;
-      this.#met.set(key, pid);
-      this.#spec.log.debug("left by a killed daemon", { pid });
+    const others = found.filter((process) => !this.#isMet(process));
+    for (const process of others) {
+      this.#met.set(keyOf(process), process);
+      this.#spec.log.debug("left by a killed daemon", { pid: process.pid });
     }
+    if (others.length > 0) this.#spec.onFound([...this.#met.values()]);
   }
 }
+
+const keyOf = ({ pid, startTime }: ProcessEntry): string => `${pid} ${startTime}`;
 
 /** Times are numbers on Linux, and dates elsewhere. */
 function isOlderThanUs(startTime: string): boolean {

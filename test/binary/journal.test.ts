@@ -208,6 +208,18 @@ describe("after a crash", () => {
       state: "terminated",
       exit_code: 5,
     });
+    const info = {
+      kind: "pty",
+      state: "terminated",
+      name: null,
+      env_keys: [],
+      processes: 0,
+      runtime: "host",
+    };
+    for (const session_id of ["done", "desk"]) {
+      expect(await wire.call("session.info", { session_id })).toMatchObject({ session_id, ...info });
+      expect(await wire.call("session.destroy", { session_id })).toEqual({ session_id, state: "terminated" });
+    }
     expect((await wire.fail("pty.write", { session_id: "done", data: "x" })).code).toBe("SESSION_NOT_FOUND");
     expect((await wire.fail("pty.resize", { session_id: "done", cols: 1, rows: 1 })).code).toBe(
       "SESSION_NOT_FOUND",

@@ -1,15 +1,16 @@
 // A daemon that is killed leaves everything behind. The next one on the same socket ends it, and touches nobody else's.
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { abilitiesOf, cgroupsOf } from "../support/isolation.ts";
-import { endAll, processesWith } from "../support/processes.ts";
+import { endAll, listProcesses, processesWith } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { startOn } from "../support/successor.ts";
 import { tempDir } from "../support/temp-dir.ts";
+import { upgrade } from "../support/upgrade.ts";
 import { isAlive, until } from "../support/wait.ts";
 import { Wire } from "../support/wire.ts";
 
@@ -65,6 +66,12 @@ async function startALot(wire: Wire, mark: string): Promise<void> {
   await until("all of them", () => sleepersOf(mark).length >= expected);
 }
 
+const isNoted = (daemon: { socketPath: string }, pid: number | undefined) =>
+  existsSync(journalOf(daemon)) && readFileSync(journalOf(daemon), "utf8").includes(`[${pid},"`);
+
+/** Itself, and no shell that speaks of it. */
+const sleeperOf = (mark: string) => listProcesses().find(({ args }) => args === `sleep ${mark}`)?.pid;
+
 const sleepersOf = (mark: string) => processesWith(`sleep ${mark}`);
 
 test("20 commands, terminals, escapees, sandboxes and limits: all dead within three seconds, and nobody else", async () => {
@@ -118,6 +125,15 @@ test("a tag, a pid, a note: only what is all of a dead daemon's own is ended", a
     { TRL_DAEMON: `${process.pid}:stdio` },
     { ANOTHER: `${pid}:${socketPath}` },
   ].map(sleeper);
+  // In another namespace the pid in a tag is another's.
+  const elsewhere = newMark();
+  const apart = ["unshare", "--pid", "--fork", "env", `TRL_DAEMON=${pid}:${socketPath}`, "sleep", elsewhere];
+  const isApart = process.getuid?.() === 0; // nobody else may
+  if (isApart) {
+    spared.push(Bun.spawn(apart, { detached: true, stderr: "inherit" }));
+    await until("it", () => processesWith(`sleep ${elsewhere}`).length === 2);
+  }
+  // Of the one on standard input any daemon that starts is an heir: it must be ours that comes next.
   const left = [{ TRL_DAEMON: `${pid}:${socketPath}` }, { TRL_DAEMON: `${dead.pid}:stdio` }].map(sleeper);
   const [noted, reused] = [sleeper({}), sleeper({})];
   await until("its journal", () => existsSync(journalOf(first)));
@@ -133,6 +149,9 @@ test("a tag, a pid, a note: only what is all of a dead daemon's own is ended", a
   await Promise.all([...left, noted!].map(({ exited }) => exited));
   await until("the log", () => next.log().includes("processes=3"));
   expect([...spared, reused!].filter((child) => child.exitCode !== null || child.killed)).toEqual([]);
+  expect(processesWith(`sleep ${elsewhere}`).length).toBe(isApart ? 2 : 0);
+  // The first of a namespace takes no other signal.
+  for (const one of processesWith(`sleep ${elsewhere}`)) process.kill(one, "SIGKILL");
   await endAll([...spared, reused!].map((child) => child.pid));
 }, 15_000);
 
@@ -170,7 +189,10 @@ test("one that is killed while it cleans up leaves it to the next; one that is s
   await run(
     `for i in 1 2 3; do setsid sh -c 'trap "" TERM; sleep ${mark} & wait; wait' >/dev/null 2>&1 & done`,
   );
+  const hidden = newMark(); // no tag, and no parents: known by the notes alone
+  await run(`env -i setsid sh -c '(trap "" TERM; exec sleep ${hidden} >/dev/null 2>&1) & exit'`);
   await until("them", () => sleepersOf(mark).length >= 6);
+  await until("it to be noted", () => isNoted(first, sleeperOf(hidden)));
   await killed(first);
   const second = await startOn(first.socketPath);
   await until("its journal", () => existsSync(journalOf(first)));
@@ -181,9 +203,68 @@ test("one that is killed while it cleans up leaves it to the next; one that is s
   await second.exited;
   const third = await startOn(first.socketPath);
   await third[Symbol.asyncDispose]();
-  expect(sleepersOf(mark)).toEqual([]);
+  expect([...sleepersOf(mark), ...sleepersOf(hidden)]).toEqual([]);
   expect(existsSync(journalOf(first))).toBeFalse();
 }, 15_000);
+
+test("nothing of a daemon that lives is touched, also where its socket and its pid file were removed", async () => {
+  await using first = await startDaemon();
+  using wire = await first.connect();
+  const mark = newMark();
+  const { id } = await newSession(wire);
+  await wire.call("exec.stream", { session_id: id, command: `sleep ${mark}`, timeout_s: 0 });
+  await wire.call("pty.create", { command: `exec sleep ${mark}` });
+  await until("both", () => sleepersOf(mark).length >= 2 && sleepersOf(mark).every((pid) => isAlive(pid)));
+  const { pid } = (await wire.call("pty.list", {})).sessions[0]!;
+  await until("them to be noted", () => isNoted(first, pid));
+  const before = sleepersOf(mark);
+  for (const ending of [".sock", ".pid"]) rmSync(first.socketPath.replace(".sock", ending));
+  const second = await startOn(first.socketPath);
+  using other = await second.connect();
+  expect((await other.call("exec.list", {})).streams).toEqual([]); // none is lost
+  await second[Symbol.asyncDispose](); // when it is over, so is its look
+  expect(sleepersOf(mark)).toEqual(before);
+  expect((await wire.call("exec.list", { state: "running" })).streams.length).toBe(1);
+  expect((await wire.call("pty.list", { state: "running" })).sessions.length).toBe(1);
+});
+
+/** Without a tag, in a session of its own, and nobody's child. */
+const escaping = (mark: string) => `env -i setsid sh -c 'sleep ${mark} >/dev/null 2>&1 & exit'`;
+
+test("what has cleared its environment is noted at once while its command is young", async () => {
+  await using first = await startDaemon();
+  using wire = await first.connect();
+  const marks = Array.from({ length: 7 }, newMark);
+  const began = performance.now();
+  for (const mark of marks.slice(1)) {
+    const { id } = await newSession(wire);
+    const command = `${escaping(mark)}; sleep 1000`;
+    await wire.call("exec.stream", { session_id: id, command, timeout_s: 0 });
+    await until("it to be noted", () => isNoted(first, sleeperOf(mark)));
+  }
+  expect(performance.now() - began).toBeLessThan(3000); // with a look in a second, twice as long
+  const { run } = await newSession(wire);
+  await run(escaping(marks[0]!));
+  await until("it to be noted", () => isNoted(first, sleeperOf(marks[0]!)));
+  await killed(first);
+  const next = await startOn(first.socketPath);
+  await next[Symbol.asyncDispose]();
+  expect(marks.flatMap(sleepersOf)).toEqual([]);
+}, 15_000);
+
+test("one that is killed right after an upgrade has noted what it took over", async () => {
+  await using first = await startDaemon();
+  using wire = await first.connect();
+  const mark = newMark();
+  const { run } = await newSession(wire);
+  await run(escaping(mark));
+  await until("it to be noted", () => isNoted(first, sleeperOf(mark)));
+  expect(await upgrade(first)).toMatchObject({ ok: true });
+  await killed(first);
+  const next = await startOn(first.socketPath);
+  await next[Symbol.asyncDispose]();
+  expect(sleepersOf(mark)).toEqual([]);
+});
 
 test("what merely has the name of a daemon's directory is left alone", async () => {
   using dir = tempDir();

@@ -8,6 +8,8 @@ const notedMax = 1000;
 
 export class Census {
   #starts = new Map<number, string>();
+  /** What daemons that were killed have left, until it is ended. */
+  inherited: readonly NotedProcess[] = [];
 
   /** True where it is another than before. Only who is new is looked at. */
   take(pids: number[]): boolean {
@@ -22,7 +24,8 @@ export class Census {
   }
 
   toJSON(): object {
-    return { world: processTable.world(), processes: [...this.#starts] };
+    const inherited = this.inherited.map(({ pid, startTime }) => [pid, startTime]);
+    return { world: processTable.world(), processes: [...this.#starts, ...inherited] };
   }
 }
 

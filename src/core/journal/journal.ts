@@ -15,7 +15,8 @@ import {
 } from "node:fs";
 import { journalBytesMax, journalPauseMs, retainedCommandsMax } from "../limits.ts";
 import type { Log } from "../log.ts";
-import { Census } from "./census.ts";
+import { Census, type NotedProcess } from "./census.ts";
+import { type NotedDaemon, noteOf } from "./daemons.ts";
 import { hasEnded, type JournalRecord } from "./record.ts";
 
 const startedDelayMs = 3;
@@ -25,7 +26,7 @@ export class Journal {
   /** In the order of their end. */
   readonly #ended = new Map<string, JournalRecord>();
   readonly #census = new Census();
-  #daemons: readonly number[] = [process.pid];
+  #predecessors: readonly NotedDaemon[] = [];
   #fd: number | undefined;
   #bytes = 0;
   #bytesMax = journalBytesMax;
@@ -34,6 +35,8 @@ export class Journal {
   #notBefore = 0;
   #hasComplained = false;
   #isClosed = false;
+  /** Hears of all that is written. */
+  onRecord: (record: JournalRecord) => void = () => {};
 
   constructor(
     readonly path: string,
@@ -54,12 +57,18 @@ export class Journal {
     if (this.#ended.size > retainedCommandsMax) this.#ended.delete(this.#ended.keys().next().value!);
     // Of a command that has begun, a little later: most are over by then, and it is being waited for.
     this.#append(record, hasEnded(record) ? 0 : startedDelayMs);
+    this.onRecord(record);
   }
 
-  /** Daemons that were killed on this socket, while what they left is being ended. */
-  set predecessors(pids: readonly number[]) {
-    this.#daemons = [process.pid, ...pids];
-    this.#append({ daemons: this.#daemons });
+  /** Daemons that were killed on this socket, and what is known of their processes, while these are being ended. */
+  inherit(predecessors: readonly NotedDaemon[], processes: readonly NotedProcess[]): void {
+    const { inherited } = this.#census;
+    const isNews = [predecessors, processes, this.#predecessors, inherited].some(({ length }) => length > 0);
+    if (!isNews) return; // as after every orderly end
+    this.#predecessors = predecessors;
+    this.#census.inherited = processes;
+    this.#append(noteOf(predecessors));
+    this.#append(this.#census);
   }
 
   /** To be called now and then, with the pids of what is in custody. */
@@ -113,7 +122,7 @@ export class Journal {
       fchmodSync(fd, 0o600); // a umask may have taken from it
       const records = [...this.#ended.values(), ...this.#running.values()];
       this.#bytes = 0;
-      this.#writeAll(fd, [{ daemons: this.#daemons }, this.#census, ...records].map(lineOf).join(""));
+      this.#writeAll(fd, [noteOf(this.#predecessors), this.#census, ...records].map(lineOf).join(""));
       renameSync(fresh, this.path);
     } catch (error) {
       closeSync(fd);

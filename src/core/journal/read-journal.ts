@@ -4,13 +4,14 @@ import { lostExitCode, lostReason } from "../../protocol/exec.ts";
 import { journalBytesMax, retainedCommandsMax, retainedSeconds } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type NotedProcess, processesFrom } from "./census.ts";
+import { daemonsFrom, type NotedDaemon } from "./daemons.ts";
 import { type EndedRecord, hasEnded, type JournalRecord, recordFrom } from "./record.ts";
 
 export interface FoundJournal {
   /** Of commands and terminals: those that had ended, and those that ran, which are lost. */
   records: EndedRecord[];
-  /** Daemons that it speaks of. */
-  daemons: number[];
+  /** Daemons that it speaks of, whose it is first. */
+  daemons: NotedDaemon[];
   processes: NotedProcess[];
 }
 
@@ -84,9 +85,4 @@ function objectFrom(line: string): object | undefined {
   } catch {
     return undefined;
   }
-}
-
-function daemonsFrom(value: object): number[] | undefined {
-  const { daemons } = value as { daemons?: unknown };
-  return Array.isArray(daemons) ? daemons.filter((pid) => Number.isSafeInteger(pid) && pid > 1) : undefined;
 }

@@ -5,6 +5,8 @@ import type { EndedRecord } from "./record.ts";
 
 export class Recovered {
   readonly #records: Map<string, EndedRecord>;
+  /** Resolves when nothing of them is left. */
+  cleared: Promise<void> = Promise.resolve();
 
   constructor(records: readonly EndedRecord[] = []) {
     this.#records = new Map(records.map((record) => [record.id, record]));

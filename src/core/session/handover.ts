@@ -42,6 +42,7 @@ export function takeOverCore(registry: SessionRegistry, state: CoreState, given:
   for (const session of state.sessions) registry.resume(session, enclosureOf(session.enclosure), given);
   for (const terminal of state.terminals)
     registry.terminals.resume(terminal, enclosureOf(terminal.enclosure), given);
+  registry.census.note(); // the journal is written anew, and has them from its first line on
 }
 
 /** What cannot be handed over, as it is told. */

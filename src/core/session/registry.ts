@@ -9,6 +9,7 @@ import { CommandStore } from "../exec/command-store.ts";
 import { SpareShells } from "../exec/spare-shells.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import { Enclosures } from "../isolation/enclosures.ts";
+import { CensusTaker } from "../journal/census-taker.ts";
 import type { Journal } from "../journal/journal.ts";
 import { cleanupIntervalMs, destroyGraceMs } from "../limits.ts";
 import type { Log } from "../log.ts";
@@ -29,6 +30,7 @@ export class SessionRegistry {
   readonly commands: CommandStore;
   readonly terminals: Terminals;
   readonly enclosures: Enclosures;
+  readonly census: CensusTaker;
   #sessions = new Map<string, Session>();
   #commandsOfEnded: number;
   #shellCount: number;
@@ -44,9 +46,10 @@ export class SessionRegistry {
     readonly options: CoreOptions,
     readonly log: Log,
     before?: CoreState,
-    readonly journal?: Journal,
+    journal?: Journal,
   ) {
     this.custody = new Custody(undefined, before?.custody);
+    this.census = new CensusTaker(this.custody, journal);
     this.commands = new CommandStore(journal);
     this.#commandsOfEnded = before?.commandsOfEnded ?? 0;
     this.#shellCount = before?.shellCount ?? 0;
@@ -194,6 +197,7 @@ export class SessionRegistry {
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#cleanup);
+    this.census.close();
     const survivors = terminate(this.custody, "everything", { graceMs });
     await Promise.all([
       ...this.list().map((session) => session.destroyAlongside(survivors)),
@@ -230,9 +234,7 @@ export class SessionRegistry {
   }
 
   #housekeeping(): void {
-    this.custody.tend();
-    // Elsewhere to look at a process is to start a program.
-    if (this.custody.adoptsOrphans) this.journal?.tend(this.custody.pids());
+    this.census.take();
     this.commands.forgetOld();
     this.terminals.tend();
     for (const session of this.list()) {

@@ -5,7 +5,10 @@ import type { Client, LaneSubscriber } from "../lane.ts";
 
 /** What answers, where something is known of the id. */
 export type Recovering = {
-  [M in MethodName]?: (params: Params<M>, client: Client) => (() => Result<M>) | undefined;
+  [M in MethodName]?: (
+    params: Params<M>,
+    client: Client,
+  ) => (() => Result<M> | Promise<Result<M>>) | undefined;
 };
 
 /** All that follows the reply. */

@@ -129,7 +129,7 @@ export function lossOf({ kind, endedAt }: EndedRecord): LostError {
   return { code: "RUNTIME_UNAVAILABLE", message: `lost: ${reason}`, data };
 }
 
-function receiptOf({ receipt, stdoutBytes, stderrBytes }: EndedRecord): Receipt {
+export function receiptOf({ receipt, stdoutBytes, stderrBytes }: EndedRecord): Receipt {
   const unknown = { cpu_ms: null, peak_memory_bytes: null, leftovers: 0, measured_by: null, limits_hit: [] };
   return receipt ?? { ...unknown, bytes_out: stdoutBytes + stderrBytes };
 }

@@ -5,10 +5,11 @@ import { lostReason } from "../../protocol/exec.ts";
 import type { Params } from "../../protocol/methods.ts";
 import type { Snapshot, SnapshotFormat, TerminalSummary } from "../../protocol/pty.ts";
 import { hostRuntime } from "../../protocol/runtime.ts";
+import type { SessionInfo } from "../../protocol/session.ts";
 import type { HandlerContext } from "./handlers.ts";
 import { refuseBeyondEnd } from "./pty-subscriptions.ts";
 import { type Recovering, sendLast } from "./recovered-answers.ts";
-import { lossOf } from "./recovered-commands.ts";
+import { lossOf, receiptOf } from "./recovered-commands.ts";
 
 export function recoveredTerminalHandlers({ recovered, registry }: HandlerContext) {
   const find = (id: string) => (registry.has(id) ? undefined : recovered.terminal(id));
@@ -24,7 +25,15 @@ export function recoveredTerminalHandlers({ recovered, registry }: HandlerContex
       const record = find(session_id);
       if (!record) return undefined;
       const { exitCode: exit_code, signal } = record;
-      return () => ({ session_id, state: "terminated", exit_code, signal });
+      return () => recovered.cleared.then(() => ({ session_id, state: "terminated", exit_code, signal }));
+    },
+
+    "session.destroy": ({ session_id }) =>
+      find(session_id) && (() => recovered.cleared.then(() => ({ session_id, state: "terminated" }))),
+
+    "session.info": ({ session_id }) => {
+      const record = find(session_id);
+      return record && (() => sessionInfo(record));
     },
 
     "pty.snapshot": ({ session_id, format = "text" }) => {
@@ -87,6 +96,25 @@ function exitFrame(record: EndedRecord) {
     signal,
     reason,
     ...(reason === lostReason ? { error: lossOf(record) } : {}),
+  };
+}
+
+/** As of any terminal that has ended. */
+function sessionInfo(record: EndedRecord): SessionInfo {
+  const { session_id, name, shell, working_dir, created_at, last_activity, runtime } = summarise(record);
+  return {
+    ...{ session_id, name, kind: "pty", shell, state: "terminated", working_dir, created_at, last_activity },
+    ...{
+      command_count: 0,
+      timeout_s: 0,
+      idle_timeout_s: 0,
+      max_age_s: 0,
+      expires_at: null,
+      expires_by: null,
+    },
+    ...{ env_keys: [], stateful: false, running_command: null, processes: 0, isolation: null },
+    receipt: receiptOf(record),
+    runtime,
   };
 }
 

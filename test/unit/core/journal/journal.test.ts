@@ -52,7 +52,8 @@ describe("the journal", () => {
       { id: "x-1", reason: "exit", exitCode: 3, stdoutBytes: 6 },
       { id: "x-2", reason: "lost", exitCode: 255 },
     ]);
-    expect(daemons).toEqual([process.pid]);
+    const { startTime } = processTable.entry(process.pid)!;
+    expect(daemons).toEqual([{ pid: process.pid, startTime }]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     journal.remove();
     expect(readdirSync(dir.path)).toEqual([]);
