@@ -4,7 +4,12 @@
 import { lockedPackages } from "./locked-packages.ts";
 
 const patienceMs = 15_000;
-const [registry = process.env["npm_config_registry"] ?? "https://registry.npmjs.org"] = process.argv.slice(2);
+const [registry = npmRegistry()] = process.argv.slice(2);
+
+/** The one that packages are installed from here. */
+function npmRegistry(): string {
+  return Bun.spawnSync(["npm", "config", "get", "registry"], { stdin: "ignore" }).stdout.toString().trim();
+}
 
 interface Advisory {
   title: string;
