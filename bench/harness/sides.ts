@@ -14,10 +14,12 @@ export interface TalkSpec {
   watchers?: number;
   /** The mark comes last, and is looked for only there: what comes before is a flood. */
   isAtEnd?: boolean;
+  /** What stands before the client on the command line. */
+  prefix?: string[];
 }
 
 export const talk = ({ tools }: Bench, spec: TalkSpec): Promise<Side> =>
-  Side.start([...tools.talk, "-s", spec.socketPath, ...talkFlags(spec)]);
+  Side.start([...(spec.prefix ?? []), ...tools.talk, "-s", spec.socketPath, ...talkFlags(spec)]);
 
 /** The same client, with a program's standard input and output in place of the socket. */
 export const talkToProgram = (

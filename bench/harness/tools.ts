@@ -18,7 +18,7 @@ export interface Tools {
   python: Tool;
   node: Tool;
   bash: Tool;
-  /** Puts a server on one core: whether a wake-up crosses cores makes more difference than what it does. */
+  /** Puts a program on one core: whether a wake-up crosses cores makes more difference than what it does. */
   pinned: string[];
 }
 

@@ -21,6 +21,8 @@ import type { CommandOutput } from "./command-output.ts";
 export interface CommandSpec {
   id: string;
   process: SpawnedProcess;
+  /** Otherwise it is over so soon that it is waited for. */
+  canBeHandedOver: boolean;
   /** Otherwise it is a shell that a signal ends, and that may be told more than once. */
   mayHandleSignals: () => boolean;
   custody: Custody;
@@ -71,6 +73,7 @@ export class Command implements KnownCommand {
   #outcome: CommandOutcome | undefined;
   readonly #began: number;
   #isEnding = false;
+  #goesOn = false;
 
   constructor(spec: CommandSpec) {
     this.#spec = spec;
@@ -126,9 +129,9 @@ export class Command implements KnownCommand {
     this.#stopping = Promise.all([this.#stopping, termination]);
   }
 
-  /** A background process may hold them open after the end. */
+  /** A background process may hold them open after the end. Those of a shell that goes on are for its next command. */
   get pipes(): PipeReader[] {
-    return [this.#stdout, this.#stderr];
+    return this.#goesOn ? [] : [this.#stdout, this.#stderr];
   }
 
   get #elapsedMs(): number {
@@ -138,6 +141,7 @@ export class Command implements KnownCommand {
   /** It has ended and all is told, or it runs and nobody is about to stop it; and what was read of it is kept. */
   get isAtRest(): boolean {
     if (this.#outcome) return true;
+    if (!this.#spec.canBeHandedOver) return false;
     return !this.#isEnding && !this.#stopping && this.pipes.every((pipe) => pipe.isEnded || pipe.isAtRest);
   }
 
@@ -176,11 +180,13 @@ export class Command implements KnownCommand {
     await this.#stopping;
     const signal = keep.signalOf(exit, this.#stopReason);
     this.output.finish(); // not before: what is being stopped may print without end until it is dead
-    custody.removeRoot(process.pid);
+    this.#goesOn = exit.goesOn === true;
+    if (!this.#goesOn) custody.removeRoot(process.pid);
     await Promise.all([this.#stdout.drained(drainMaxMs), this.#stderr.drained(drainMaxMs)]);
     this.#stdout.discardRest();
     this.#stderr.discardRest();
-    const leftovers = await describeLeftovers(() => custody.leftoversOf(this.id, process.pid), keep);
+    const find = () => (this.#goesOn ? [] : custody.leftoversOf(this.id, process.pid));
+    const leftovers = await describeLeftovers(find, keep);
     const measured = keep.measure({ exitCode, signal }, process.usage(), this.#stopReason);
     const reason = this.#reasonOf(exitCode, signal, measured);
     const { stdout, stderr } = this.output;

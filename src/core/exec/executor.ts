@@ -14,6 +14,8 @@ export interface LaunchRequest {
 
 export interface Launched {
   process: SpawnedProcess;
+  /** False for what runs in a shell that goes on, and is over at once. */
+  canBeHandedOver: boolean;
   /** To be written and closed by the caller, where input was wanted. */
   stdinFd: number | undefined;
   /** The user's own, or those of a program that the shell became; false only where that is certain. */

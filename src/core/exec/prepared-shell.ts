@@ -5,15 +5,23 @@ import { forOwnerAlone } from "../../util/private-files.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import { commandDescriptors, pipeSyncWriteMaxBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
-import { closeFd, writeWhole } from "../process/libc.ts";
+import { closeFd, rewriteFile, writeWhole } from "../process/libc.ts";
 import { writeAndClose } from "../process/pipe-writer.ts";
 import { sendSignal } from "../process/process-table.ts";
 import { type SpawnedProcess, spawnProcess } from "../process/spawn.ts";
 import { descriptorsLeft } from "../resources.ts";
 import type { Places } from "./places.ts";
 import { type ByteString, bytesOf, fromText, quote } from "./shell/byte-string.ts";
-import { type CommandFeed, type ShellDialect, type ShellState, shellFiles } from "./shell/dialect.ts";
+import {
+  type CommandFeed,
+  type ShellDialect,
+  type ShellState,
+  shellFiles,
+  visitWords,
+} from "./shell/dialect.ts";
+import type { VisitKind } from "./shell/visit-kind.ts";
 import { ShellFiles } from "./shell-files.ts";
+import { ShellVisits, type Visit } from "./shell-visits.ts";
 
 export interface ShellSpec {
   sessionId: string;
@@ -25,16 +33,22 @@ export interface ShellSpec {
   enclosure: Enclosure | undefined;
 }
 
+/** What its processor time is told by. */
+const canMeterVisits = process.platform === "linux";
+
 export class PreparedShell {
   readonly process: SpawnedProcess;
   readonly files: ShellFiles;
   /** It may be killed while it waits. */
   hasEnded = false;
+  /** By its command. */
+  becomesProgram = false;
   #waitsIn: string | undefined;
   #prologue: ByteString = "";
   #stateFd: number | undefined;
   #commandFd: number | undefined;
   #stdinFd: number | undefined;
+  readonly #visits: ShellVisits | undefined;
 
   constructor(
     readonly spec: ShellSpec,
@@ -50,15 +64,25 @@ export class PreparedShell {
       throw asSpawnError(error, spec.shell);
     }
     [this.#stateFd, this.#commandFd, this.#stdinFd] = this.process.extraFds;
-    custody.addRoot(this.process.pid, { sessionId: spec.sessionId });
+    const [visitsFd] = this.process.extraOutFds;
+    this.#visits = visitsFd === undefined ? undefined : new ShellVisits(this.process, visitsFd);
+    this.#isOnlyTheSessions();
     void this.process.exited.then(() => {
       this.hasEnded = true;
     });
   }
 
+  /** It waits for whatever the session runs next. */
+  #isOnlyTheSessions(): void {
+    this.custody.addRoot(this.process.pid, { sessionId: this.spec.sessionId });
+  }
+
+  get awaitsState(): boolean {
+    return this.#stateFd !== undefined;
+  }
+
   feedState(state: ShellState): void {
-    if (this.#stateFd === undefined) return;
-    this.#tell(this.#stateFd, shellFiles.restore, this.spec.dialect.stateScript(state));
+    this.#tell(this.#stateFd!, shellFiles.restore, this.spec.dialect.stateScript(state));
     this.#waitsIn = this.spec.places.identityOf(bytesOf(state.workingDir));
     this.#stateFd = undefined;
   }
@@ -81,16 +105,39 @@ export class PreparedShell {
     }
   }
 
+  /** Undefined where the command is to have the shell for itself. */
+  visitKind(feed: CommandFeed): VisitKind | undefined {
+    return this.#visits && this.spec.dialect.visitKind!(feed);
+  }
+
+  /** Everything but the word to begin. `onState` is called when the shell's report is there, after the end. */
+  prepareVisit(feed: CommandFeed, kind: VisitKind, onState: () => void): Visit {
+    this.#tend(feed);
+    this.#writeCommand(feed.command);
+    return this.#visits!.prepare(kind, onState, (begin) =>
+      this.#whenReported(() => {
+        begin();
+        writeWhole(this.#commandFd!, bytesOf(visitWords[kind]));
+      }),
+    );
+  }
+
+  /** The visit is over, and the shell waits there now. */
+  visitedIn(directory: ByteString, hasMoved: boolean): void {
+    this.#isOnlyTheSessions();
+    if (hasMoved) this.#waitsIn = this.spec.places.identityOf(bytesOf(directory));
+  }
+
   /** Everything but the word to begin; returns the descriptor of its input where it has one, for the caller to close. */
   prepareCommand(feed: CommandFeed): number | undefined {
-    const { dialect, sessionId } = this.spec;
-    this.custody.addRoot(this.process.pid, { sessionId, commandId: feed.commandId });
-    sendSignal(this.process.pid, "SIGCONT"); // somebody may have stopped it while it waited
+    const { dialect } = this.spec;
+    this.#tend(feed);
     if (feed.place === "gone") forOwnerAlone(() => mkdirSync(`${this.dir}/${shellFiles.gone}`));
-    const { prologue, file, isHarmless } = dialect.commandScript(feed, this.dir);
+    const { prologue, file, isHarmless, becomesProgram } = dialect.commandScript(feed, this.dir);
     if (file !== undefined) this.#writeCommand(file);
     this.#prologue = prologue;
     this.files.mayReport = !isHarmless;
+    this.becomesProgram = becomesProgram === true;
     const stdinFd = this.#stdinFd!;
     this.#stdinFd = undefined;
     if (feed.hasStdin) return stdinFd;
@@ -103,8 +150,26 @@ export class PreparedShell {
    * processor of the one that wakes it, where it waits until that one sleeps.
    */
   begin(): void {
-    this.#tell(this.#commandFd!, shellFiles.prologue, this.#prologue);
+    const fd = this.#commandFd!;
     this.#commandFd = undefined;
+    this.#whenReported(() => {
+      this.#visits?.end();
+      const word = this.spec.dialect.visitKind ? visitWords.none : "";
+      this.#tell(fd, shellFiles.prologue, this.#prologue, word);
+    });
+  }
+
+  /** What it has become is known before it can be lost with the next command. */
+  #whenReported(act: () => void): void {
+    const report = this.#visits?.report;
+    if (report) void report.then(act);
+    else act();
+  }
+
+  #tend({ commandId }: CommandFeed): void {
+    const { pid } = this.process;
+    this.custody.addRoot(pid, { sessionId: this.spec.sessionId, commandId });
+    sendSignal(pid, "SIGCONT"); // somebody may have stopped it while it waited
   }
 
   /** For a shell that never got a command: its inputs end, and so does it. */
@@ -114,7 +179,7 @@ export class PreparedShell {
     sendSignal(this.process.pid, "SIGKILL");
     await this.process.exited;
     this.custody.removeRoot(this.process.pid);
-    await this.process.output.close();
+    await Promise.all([this.process.output.close(), this.#visits?.close()]);
     this.files.remove();
   }
 
@@ -127,21 +192,23 @@ export class PreparedShell {
       env: { ...launchEnv, ...env },
       workingDir: "/",
       extraInputs: 3,
+      extraOutputs: dialect.visitKind && canMeterVisits && !enclosure ? 1 : 0,
       openStdin: false,
     });
   }
 
   /** A long script goes by way of a file: the pipe takes one page without waiting for its reader. */
-  #tell(fd: number, file: string, script: ByteString): void {
-    const isLong = script.length > pipeSyncWriteMaxBytes;
+  #tell(fd: number, file: string, script: ByteString, before: ByteString = ""): void {
+    const isLong = before.length + script.length > pipeSyncWriteMaxBytes;
     if (isLong) this.#writeFile(file, script);
-    writeAndClose(fd, bytesOf(isLong ? `. ${quote(fromText(`${this.dir}/${file}`))}\n` : script));
+    const told = isLong ? `. ${quote(fromText(`${this.dir}/${file}`))}\n` : script;
+    writeAndClose(fd, bytesOf(before + told));
   }
 
   /** Somebody may have cleaned up meanwhile: what is open is then no longer the file that the shell will find. */
   #writeCommand(text: ByteString): void {
     const fd = this.files.commandFd;
-    const isWritten = fd !== undefined && fstatSync(fd).nlink > 0 && writeWhole(fd, bytesOf(text));
+    const isWritten = fd !== undefined && fstatSync(fd).nlink > 0 && rewriteFile(fd, bytesOf(text));
     if (!isWritten) this.#writeFile(this.spec.dialect.commandFile, text);
   }
 

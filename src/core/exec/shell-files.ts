@@ -8,7 +8,7 @@ import { type CommandFeed, type ReportedState, type ShellDialect, shellFiles } f
 export class ShellFiles {
   /** Open for writing before there is a command, which is then written quickly. */
   commandFd: number | undefined;
-  /** Not where the command leaves the shell as it is. */
+  /** Whether the shell reports at its end. Not where its command leaves it as it is. */
   mayReport = true;
 
   constructor(
@@ -18,9 +18,8 @@ export class ShellFiles {
     readonly launchEnv: Record<string, string>,
   ) {}
 
-  /** After the shell has ended. Undefined where it could not report. */
+  /** Undefined where the shell could not report. */
   readReport(): ByteString | undefined {
-    if (!this.mayReport) return undefined;
     const path = `${this.dir}/${shellFiles.report}`;
     const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
     return size === 0 || size > shellStateMaxBytes ? undefined : readPlainFile(path);

@@ -49,6 +49,18 @@ export class SpareShell implements SpareHolder {
     return undefined;
   }
 
+  /** It was taken, and waits again: its state is the session's. */
+  putBack(shell: PreparedShell): void {
+    clearTimeout(this.#timer);
+    if (this.#isDisposed || this.#isResting || shell.hasEnded) {
+      void this.discard(shell);
+      return;
+    }
+    this.#shell = shell;
+    this.spares.hold(this);
+    this.#waitForAWhile();
+  }
+
   async discard(shell: PreparedShell): Promise<void> {
     this.#leaving++;
     await shell.discard();
@@ -88,6 +100,10 @@ export class SpareShell implements SpareHolder {
     if (!this.#shell) return;
     this.#shell.feedState(state);
     this.#shell.getReady();
+    this.#waitForAWhile();
+  }
+
+  #waitForAWhile(): void {
     this.#timer = setTimeout(() => void this.dropSpare(), warmShellIdleMs);
   }
 

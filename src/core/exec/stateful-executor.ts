@@ -7,11 +7,13 @@ import { requireDescriptors } from "../resources.ts";
 import type { CommandOutcome } from "./command.ts";
 import { type Env, type EnvOverrides, oddNames, overlayEnv, shellOverrides } from "./environment.ts";
 import type { Executor, Launched, LaunchRequest } from "./executor.ts";
+import { KeptState, type Reporter } from "./kept-state.ts";
 import { type Places, placesOf } from "./places.ts";
 import { PreparedShell, type ShellSpec } from "./prepared-shell.ts";
-import { type ByteString, bytesOf, fromText, toText } from "./shell/byte-string.ts";
+import { bytesOf, fromText, toText } from "./shell/byte-string.ts";
 import type { CommandFeed, ShellDialect, ShellState } from "./shell/dialect.ts";
 import { mayHandleSignals } from "./shell/script-parts.ts";
+import type { VisitKind } from "./shell/visit-kind.ts";
 import { ShellFiles } from "./shell-files.ts";
 import { SpareShell } from "./spare-shell.ts";
 import type { SpareShells } from "./spare-shells.ts";
@@ -34,26 +36,17 @@ export interface StatefulSpec {
 
 type StatefulState = Extract<ExecutorState, { kind: "stateful" }>;
 
-/** A command that runs, and the shell that will report for it. */
-interface Busy {
-  files: ShellFiles;
-  feed: CommandFeed;
-  request: LaunchRequest;
-}
-
 export class StatefulExecutor implements Executor {
   readonly isStateful = true;
   /** The variables are in the shells' own spec: one copy a session is enough. */
   readonly #spec: Omit<StatefulSpec, "env" | "tags">;
   readonly #shellSpec: ShellSpec;
   readonly #places: Places;
-  #state: ShellState;
-  /** Most commands change nothing, and a report that says the same need not be read again. */
-  #lastReport: ByteString | undefined;
+  readonly #kept: KeptState;
   readonly #spare: SpareShell;
   /** Counts the commands: what is put off must not meet the next one. */
   #generation = 0;
-  #busy: Busy | undefined;
+  #busy: Reporter | undefined;
   /** Files are to be removed, behind a reply. */
   #isTidying = false;
 
@@ -66,23 +59,21 @@ export class StatefulExecutor implements Executor {
     const places = this.#places;
     const ownEnv = spec.resumed?.launchEnv ?? launchEnv;
     this.#shellSpec = { sessionId, shell, dialect, launchEnv: ownEnv, enclosure, places };
-    this.#state = {
+    const beginning = {
       ...initial,
       workingDir: fromText(spec.workingDir),
       previousDir: undefined,
       exportedNames: Object.keys(launchEnv),
       lastStatus: 0,
     };
+    this.#kept = new KeptState((spec.resumed?.state as ShellState | undefined) ?? beginning, places);
     this.#spare = new SpareShell(() => this.#newShell(this.#shellSpec), spec.spares);
-    if (spec.resumed) this.#resume(spec.resumed);
-    else if (spec.spares.hasRoom) this.#spare.prepare();
-    this.#spare.feed(this.#state);
+    if (spec.resumed?.busy) this.#resume(spec.resumed.busy);
+    else if (!spec.resumed && spec.spares.hasRoom) this.#spare.prepare();
+    this.#spare.feed(this.#kept.forNewShell());
   }
 
-  #resume({ state, busy }: StatefulState): void {
-    this.#state = state as ShellState;
-    if (!busy) return;
-    const { dir, launchEnv, mayReport, request, feed } = busy;
+  #resume({ dir, launchEnv, mayReport, request, feed }: NonNullable<StatefulState["busy"]>): void {
     const files = new ShellFiles(dir, this.#spec.dialect, launchEnv);
     files.mayReport = mayReport;
     this.#busy = { files, feed: feed as CommandFeed, request: { workingDir: undefined, ...request } };
@@ -100,9 +91,9 @@ export class StatefulExecutor implements Executor {
     const { files, ...launched } = this.#busy ?? {};
     const busy = files && {
       ...{ dir: files.dir, launchEnv: files.launchEnv, mayReport: files.mayReport },
-      ...(launched as Omit<Busy, "files">),
+      ...(launched as Omit<Reporter, "files">),
     };
-    return { kind: "stateful", launchEnv: this.#shellSpec.launchEnv, state: this.#state, busy };
+    return { kind: "stateful", launchEnv: this.#shellSpec.launchEnv, state: this.#kept.forNewShell(), busy };
   }
 
   settleResumed(outcome: CommandOutcome): void {
@@ -110,22 +101,42 @@ export class StatefulExecutor implements Executor {
   }
 
   get workingDir(): string {
-    return toText(this.#state.workingDir);
+    return toText(this.#kept.known.workingDir);
   }
 
   get exportedNames(): string[] {
-    return this.#state.exportedNames;
+    return this.#kept.known.exportedNames;
   }
 
   launch(request: LaunchRequest): Launched {
     const workingDir = request.workingDir && this.#places.require(request.workingDir, this.workingDir);
-    const { shell, feed, stdinFd } = this.#feed(request, workingDir);
+    return this.#launch(request, workingDir);
+  }
+
+  #launch(request: LaunchRequest, workingDir: string | undefined, isAgain = false): Launched {
+    const shell = this.#takeShell(request.env);
+    const feed = this.#feedFor(request, workingDir, shell);
+    try {
+      const kind = shell.visitKind(feed);
+      return kind ? this.#visit(shell, feed, kind, request) : this.#run(shell, feed, request);
+    } catch (error) {
+      void this.#spare.discard(shell);
+      // The files of a shell that waited may have been cleaned away; one that is started now has its own.
+      if (!isAgain) return this.#launch(request, workingDir, true);
+      throw new TrlError("SPAWN_FAILED", `the command could not be started: ${(error as Error).message}`);
+    }
+  }
+
+  /** It has the shell for itself, and the shell ends with it. */
+  #run(shell: PreparedShell, feed: CommandFeed, request: LaunchRequest): Launched {
+    const stdinFd = shell.prepareCommand(feed);
     const busy = { files: shell.files, feed, request };
     this.#busy = busy;
     return {
       process: shell.process,
+      canBeHandedOver: true,
       stdinFd,
-      mayHandleSignals: () => mayHandleSignals(feed),
+      mayHandleSignals: () => shell.becomesProgram || mayHandleSignals(feed),
       begin: () => {
         shell.begin();
         // In an enclosure it would take from what the command is allowed.
@@ -135,33 +146,46 @@ export class StatefulExecutor implements Executor {
     };
   }
 
+  /** The shell runs it and waits on. */
+  #visit(shell: PreparedShell, feed: CommandFeed, kind: VisitKind, request: LaunchRequest): Launched {
+    const reporter = { files: shell.files, feed, request };
+    let hasToTell = kind === "changing";
+    const visit = shell.prepareVisit(feed, kind, () => {
+      hasToTell = false; // perhaps before the command's output has been drained
+      this.#kept.told(reporter);
+    });
+    return {
+      process: visit.process,
+      canBeHandedOver: false,
+      stdinFd: undefined,
+      mayHandleSignals: () => false,
+      begin: () => visit.begin(),
+      settle: (outcome) => {
+        const { end } = visit;
+        if (!end) return this.#settle(reporter, outcome);
+        this.#kept.visited(feed, end, hasToTell);
+        shell.visitedIn(end.workingDir, end.workingDir !== feed.workingDir);
+        this.#spare.settled();
+        this.#spare.putBack(shell);
+      },
+    };
+  }
+
   async dispose(): Promise<void> {
     await this.#spare.dispose();
   }
 
-  #feed(request: LaunchRequest, workingDir: string | undefined, isAgain = false): Fed {
-    const shell = this.#takeShell(request.env);
-    const feed = this.#feedFor(request, workingDir, shell);
-    try {
-      return { shell, feed, stdinFd: shell.prepareCommand(feed) };
-    } catch (error) {
-      void this.#spare.discard(shell);
-      // The files of a shell that waited may have been cleaned away; one that is started now has its own.
-      if (!isAgain) return this.#feed(request, workingDir, true);
-      throw new TrlError("SPAWN_FAILED", `the command could not be started: ${(error as Error).message}`);
-    }
-  }
-
   #feedFor(request: LaunchRequest, given: string | undefined, shell: PreparedShell): CommandFeed {
-    const isHere = !given && shell.waitsIn(this.#state.workingDir);
+    const state = this.#kept.known;
+    const isHere = !given && shell.waitsIn(state.workingDir);
     return {
       commandId: request.commandId,
       command: fromText(request.command),
-      state: this.#state,
-      workingDir: given ? fromText(given) : this.#state.workingDir,
+      state,
+      workingDir: given ? fromText(given) : state.workingDir,
       place: isHere
         ? "here"
-        : given || this.#places.isDirectory(bytesOf(this.#state.workingDir))
+        : given || this.#places.isDirectory(bytesOf(state.workingDir))
           ? "elsewhere"
           : "gone",
       env: shellOverrides(request.env),
@@ -171,35 +195,18 @@ export class StatefulExecutor implements Executor {
   }
 
   /** What the caller waits for comes first; the next shell is told its state once the reply is on its way. */
-  #settle({ files, feed, request }: Busy, outcome: CommandOutcome): void {
+  #settle(reporter: Reporter, outcome: CommandOutcome): void {
     this.#busy = undefined;
-    // A command that was stopped or killed changes nothing: it can be repeated from where it began.
-    const report = outcome.isOwnEnd ? files.readReport() : undefined;
-    const essence = report?.replaceAll(files.dir, "");
-    const isSame = essence === this.#lastReport;
-    const reported = report === undefined || isSame ? undefined : files.parseReport(report, feed);
-    // What was given to this command alone shows in its report, but is not the session's.
-    const isOwn = feed.env.length === 0 && feed.place === "here";
-    if (reported || !isOwn) this.#lastReport = reported && isOwn ? essence : undefined;
-    this.#state = { ...this.#state, ...reported, lastStatus: outcome.exitCode };
-    if (reported && request.workingDir !== undefined) this.#leaveGivenDirectory(feed);
+    this.#kept.ended(reporter, outcome);
     this.#spare.settled();
     const generation = this.#generation;
     this.#isTidying = true;
     setImmediate(() => {
-      files.remove();
+      reporter.files.remove();
       if (generation !== this.#generation) return; // the next command was quicker, and did it itself
       this.#isTidying = false;
-      this.#spare.prepareWith(this.#state);
+      this.#spare.prepareWith(this.#kept.forNewShell());
     });
-  }
-
-  /** A directory that was given for one command is left again, unless the command itself went elsewhere. */
-  #leaveGivenDirectory(feed: CommandFeed): void {
-    const { identityOf, isDirectory } = this.#places;
-    const hasMoved = identityOf(bytesOf(this.#state.workingDir)) !== identityOf(bytesOf(feed.workingDir));
-    if (hasMoved || !isDirectory(bytesOf(feed.state.workingDir))) return;
-    this.#state = { ...this.#state, workingDir: feed.state.workingDir };
   }
 
   #takeShell(env: EnvOverrides): PreparedShell {
@@ -212,7 +219,7 @@ export class StatefulExecutor implements Executor {
       shell = undefined;
     }
     shell ??= this.#newShell(withLaunchEnv(this.#shellSpec, odd));
-    shell.feedState(this.#state);
+    if (shell.awaitsState) shell.feedState(this.#kept.forNewShell());
     return shell;
   }
 
@@ -220,12 +227,6 @@ export class StatefulExecutor implements Executor {
     requireDescriptors();
     return new PreparedShell(spec, this.#spec.newShellDir(), this.#spec.custody);
   }
-}
-
-interface Fed {
-  shell: PreparedShell;
-  feed: CommandFeed;
-  stdinFd: number | undefined;
 }
 
 function withLaunchEnv(spec: ShellSpec, odd: [string, string | null][]): ShellSpec {

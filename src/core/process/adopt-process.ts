@@ -16,6 +16,7 @@ export function adoptProcess({ pid, stdoutFd, stderrFd }: Known): SpawnedProcess
     output: new ProcessOutput(stdoutFd ?? endedPipe(), stderrFd ?? endedPipe()),
     stdinFd: undefined,
     extraFds: [],
+    extraOutFds: [],
     exited: endOfAdopted(pid).then((end) => {
       usage = end.usage;
       return { exitCode: end.exitCode, signal: end.signal };

@@ -16,12 +16,15 @@ const shared = {
   kill: { args: [i32, i32], returns: i32 },
   write: { args: [i32, pointer, u64], returns: FFIType.i64 },
   close: { args: [i32], returns: i32 },
+  pwrite: { args: [i32, pointer, u64, FFIType.i64], returns: FFIType.i64 },
+  ftruncate: { args: [i32, FFIType.i64], returns: i32 },
 } as const;
 const linuxOnly = {
   pipe2: { args: [pointer, i32], returns: i32 },
   prctl: { args: [i32, u64, u64, u64, u64], returns: i32 },
   fcntl: { args: [i32, i32, i32], returns: i32 },
   ioctl: { args: [i32, u64, u64], returns: i32 },
+  clock_gettime: { args: [i32, pointer], returns: i32 },
   epoll_ctl: { args: [i32, i32, i32, pointer], returns: i32 },
 } as const;
 
@@ -107,6 +110,13 @@ export function writeWhole(fd: number, bytes: Uint8Array): boolean {
   return bytes.length === 0 || Number(libc.write(fd, ptr(bytes), bytes.length)) === bytes.length;
 }
 
+/** Makes this all that the file holds. False where it was not taken. */
+export function rewriteFile(fd: number, bytes: Uint8Array): boolean {
+  const { length } = bytes;
+  if (length > 0 && Number(libc.pwrite(fd, ptr(bytes), length, 0)) !== length) return false;
+  return libc.ftruncate(fd, length) === 0;
+}
+
 export function closeFd(fd: number): void {
   libc.close(fd);
 }
@@ -168,4 +178,13 @@ export function changeEpoll(epollFd: number, fd: number, events: number, data: b
   epollEvent.setUint32(0, events, true);
   epollEvent.setBigUint64(epollDataAt, data, true);
   return libc.epoll_ctl(epollFd, EPOLL_CTL_MOD, fd, ptr(epollEvent)) === 0;
+}
+
+const CPUCLOCK_SCHED = 2;
+const timespec = new BigInt64Array(2);
+
+/** Processor time of a process so far, without that of its children. Linux only. */
+export function cpuMsOf(pid: number): number | undefined {
+  if (libc.clock_gettime((~pid << 3) | CPUCLOCK_SCHED, ptr(timespec)) !== 0) return undefined;
+  return Number(timespec[0]!) * 1000 + Number(timespec[1]!) / 1e6;
 }

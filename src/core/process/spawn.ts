@@ -12,8 +12,17 @@ export interface SpawnRequest {
   workingDir: string;
   /** How many pipes lead into the process, as descriptors 3, 4, ... */
   extraInputs: number;
+  /** How many lead out of it, after those. */
+  extraOutputs?: number;
   /** Descriptor 0 as a pipe to write to; otherwise /dev/null, so that no program waits for or prefers it. */
   openStdin: boolean;
+}
+
+export interface ProcessEnd {
+  exitCode: number;
+  signal: string | null;
+  /** What ended was the command alone: its process waits for another. */
+  goesOn?: boolean;
 }
 
 export interface SpawnedProcess {
@@ -23,7 +32,9 @@ export interface SpawnedProcess {
   /** Write ends. */
   stdinFd: number | undefined;
   extraFds: number[];
-  exited: Promise<{ exitCode: number; signal: string | null }>;
+  /** Read ends. */
+  extraOutFds: number[];
+  exited: Promise<ProcessEnd>;
   /** Of the process and of those that it waited for; undefined until it has ended. */
   usage(): ProcessUsage | undefined;
 }
@@ -40,11 +51,13 @@ export function spawnProcess(request: SpawnRequest): SpawnedProcess {
     const stdout = newPipe();
     const stderr = newPipe();
     const extras = Array.from({ length: request.extraInputs }, newPipe);
+    const extraOuts = Array.from({ length: request.extraOutputs ?? 0 }, newPipe);
     const stdio = [
       stdin?.readFd ?? "ignore",
       stdout.writeFd,
       stderr.writeFd,
       ...extras.map((pipe) => pipe.readFd),
+      ...extraOuts.map((pipe) => pipe.writeFd),
     ];
     const child = Bun.spawn(request.argv, {
       cwd: request.workingDir,
@@ -59,6 +72,7 @@ export function spawnProcess(request: SpawnRequest): SpawnedProcess {
       output: new ProcessOutput(stdout.readFd, stderr.readFd),
       stdinFd: stdin?.writeFd,
       extraFds: extras.map((pipe) => pipe.writeFd),
+      extraOutFds: extraOuts.map((pipe) => pipe.readFd),
       exited: child.exited.then((exitCode) => ({ exitCode, signal: child.signalCode as string | null })),
       usage: () => usageOf(child),
     };

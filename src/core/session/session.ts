@@ -172,6 +172,7 @@ export class Session {
     const command = new Command({
       id,
       process: launched.process,
+      canBeHandedOver: launched.canBeHandedOver,
       mayHandleSignals: launched.mayHandleSignals,
       custody,
       timeoutS: effectiveTimeoutS(params.command, params.timeout_s, timeoutS),

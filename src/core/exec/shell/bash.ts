@@ -2,20 +2,19 @@
 // a script (an `eval` would show as "++" and fire ERR twice). The machinery is the startup file (BASH_ENV),
 // which is over before the script begins, and a hook on EXIT. It leans on `builtin`, `[[` and, where it must,
 // on posix mode, in which special builtins win over functions: the user may have defined any name.
+import { bootScript, commandFile, trapWrapper } from "./bash-boot.ts";
 import { isInherited, parseRecords } from "./bash-records.ts";
-import { type ByteString, fromText } from "./byte-string.ts";
+import { type ByteString, fromText, quote } from "./byte-string.ts";
 import type { CommandFeed, ReportContext, ReportedState, ShellDialect, ShellState } from "./dialect.ts";
 import { isHarmless } from "./harmless.ts";
 import * as parts from "./script-parts.ts";
+import { becoming, deeper } from "./sole-program.ts";
+import { visitKind } from "./visit-kind.ts";
 
 const bootFile = "boot";
-const commandFile = "bash"; // messages begin with the script's name: ".../bash: line 1: ..."
 
 /** Every bash sets these itself; where the state does not mention one, the user has unset it. */
 const bornWithShell = "PATH HOSTNAME HOSTTYPE IFS MACHTYPE OPTERR OSTYPE PS4 SHELL TERM SHLVL".split(" ");
-
-/** They are another for every command. Not reported, two reports of the same state are the same. */
-const everChanging = "BASH_COMMAND BASHPID LINENO HISTCMD TRL_COMMAND_ID __trl_env";
 
 const defaultOptions = ["braceexpand", "hashall", "interactive-comments"];
 /** A session that kept one of the first two could never run a command again. */
@@ -24,80 +23,13 @@ const neverKept = ["noexec", "onecmd", "privileged", "restricted", "monitor"];
 const neverKeptShopts = ["expand_aliases", "extdebug"];
 const late = ["errexit", "xtrace", "verbose", "posix", "allexport", "keyword"];
 
-/** It hides what a DEBUG trap or `set -x` of the user would print about it. */
-const hook = '{ __trl_report "$?" "$@"; } >/dev/null 2>&1';
-
-const bootScript = (dir: string): ByteString => `unset BASH_ENV
-__trl_shopt0=\${BASHOPTS-}
-__trl_report() {
-[[ -z \${__trl_done-} ]] || builtin return "$1"
-__trl_done=1
-__trl_set=$SHELLOPTS __trl_shopt=\${BASHOPTS-}
-if [[ -n \${__trl_hides_builtin-} ]]; then
-[[ :$SHELLOPTS: == *:posix:* ]] || POSIXLY_CORRECT=
-unset -f builtin
-fi
-builtin set +euvxfkTE
-if [[ :$SHELLOPTS: == *:posix:* ]]; then builtin set +o posix; builtin unset -v POSIXLY_CORRECT; fi
-[[ -z \${__trl_wraps_trap-} ]] || builtin unset -f trap
-builtin trap '' XFSZ
-[[ :$__trl_set: != *:@(func|err)trace:* ]] || builtin trap - DEBUG ERR RETURN
-[[ -z \${__trl_stacks-} ]] || __trl_stack=("\${DIRSTACK[@]}")
-{
-builtin pwd
-builtin printf '\\0%s\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "$__trl_set" "$__trl_shopt0" "$__trl_shopt"
-[[ -n $__trl_shopt ]] || builtin shopt -p
-if [[ -n \${__trl_env+x} ]]; then builtin unset -v "\${__trl_env[@]}"; builtin . ${parts.fileWord(dir, "savedEnv")}; fi
-builtin unset -v ${everChanging}
-builtin printf '\\0'
-builtin declare -p
-builtin printf '\\0'
-builtin alias -p
-builtin umask -p
-if (( $# > 1 && \${#FUNCNAME[@]} <= 2 )); then builtin printf 'builtin set --'; builtin printf ' %q' "\${@:2}"; builtin printf '\\n'; fi
-for ((__trl_i = \${#__trl_stack[@]} - 1; __trl_i > 0; __trl_i--)); do
-builtin printf 'builtin pushd -n -- %q\\n' "\${__trl_stack[__trl_i]}"
-done
-builtin printf '\\0'
-builtin unset -f __trl_report
-builtin declare -f
-builtin printf '\\0'
-builtin declare -Fx
-builtin printf '\\0end'
-} >|${parts.fileWord(dir, "report")}
-__trl_report() { builtin return "$1"; }
-builtin return "$1"
-}
-trap '${hook}' EXIT
-${parts.awaitBoth}`;
-
-/**
- * With an EXIT trap of the user the hook goes first: an `exit` in the user's handler would end all. A list of the
- * traps leaves the hook out.
- */
-const trapWrapper = `__trl_wraps_trap=1
-trap() {
-if [[ $# == 0 || $1 == -p ]]; then
-local __trl_list=$(builtin trap "$@") __trl_hook='${hook}'
-__trl_list=\${__trl_list//"$__trl_hook"$'\\n'/}
-__trl_list=\${__trl_list/"trap -- '$__trl_hook' EXIT"}
-[[ -z $__trl_list ]] || builtin printf '%s\\n' "\${__trl_list#$'\\n'}"; builtin return 0
-fi
-builtin trap "$@" || builtin return
-[[ $1 != -- ]] || builtin shift
-local __trl_name __trl_is_exit=; for __trl_name in "\${@:$(( $# == 1 ? 1 : 2 ))}"; do
-[[ $__trl_name != 0 && ! $__trl_name =~ ^([Ss][Ii][Gg])?[Ee][Xx][Ii][Tt]$ ]] || __trl_is_exit=1; done
-[[ $BASH_SUBSHELL == 0 && -n $__trl_is_exit ]] || builtin return 0
-if [[ $1 == - || $# == 1 ]]; then builtin trap '${hook}' EXIT; else builtin trap '${hook}'$'\\n'"$1" EXIT; fi
-}
-`;
-
 /** Aliases work, as in a terminal, from the user's first line on and not before: the machinery knows none. */
 const aliasesOn = "builtin shopt -s expand_aliases\n";
 
 export const bash: ShellDialect = {
   commandFile,
   bootFile,
+  visitKind,
 
   launch: (shell, dir) => ({
     argv: [shell, `${dir}/${commandFile}`],
@@ -120,15 +52,18 @@ export const bash: ShellDialect = {
   stateScript(state) {
     // With no alias there is nothing that could change the machinery's last lines.
     const aliases = state.lateScript === aliasesOn && !hasAliases(state) ? aliasesOn : "";
-    return `${state.script}${parts.waitInDirectory(state, "builtin")}${aliases}`;
+    const place = `__trl_astray=${quote(state.workingDir)}\n`; // until it is there, whatever goes wrong before
+    return `${place}${state.script}${parts.waitInDirectory(state, "builtin")}${aliases}`;
   },
 
   commandScript(feed, dir) {
     const changesNothing = isHarmless(feed);
+    const becomes = changesNothing ? becoming(feed) : undefined;
     return {
-      file: feed.command,
-      prologue: prologue(feed, dir, changesNothing),
+      file: becomes ?? feed.command,
+      prologue: prologue(feed, dir, changesNothing) + (becomes === undefined ? "" : deeper),
       isHarmless: changesNothing,
+      becomesProgram: becomes !== undefined,
     };
   },
 
@@ -235,7 +170,7 @@ const mayHideBuiltin = ({ command }: CommandFeed) =>
  * that mode leaves an option behind, and is not entered without need.
  */
 function closeDescriptors(feed: CommandFeed): ByteString {
-  const exec = `exec ${parts.descriptors(feed)}\n`;
+  const exec = `exec ${parts.descriptors(feed)} 6>&-\n`;
   if (!/^exec \(\)|'exec \(\)/m.test(feed.state.script)) return exec;
   const restore = "[[ $__trl_shopt == *inherit_errexit* ]] || builtin shopt -u inherit_errexit\n";
   return `__trl_shopt=$BASHOPTS\nPOSIXLY_CORRECT=\n${exec}unset POSIXLY_CORRECT\n${restore}`;

@@ -1,8 +1,9 @@
 // How a kind of shell is started ahead, given its state and its command, and read back. A shell that waits
 // is told its state on descriptor 3 and its command's surroundings on 4; 5 is the command's input. All three are
-// closed before the user's first word runs. At its end it writes its state to a file in its private directory,
+// closed before the user's first word runs, but for a visit, which can do nothing with them. At its end it writes its state to a file in its private directory,
 // through a descriptor that is open for that moment only.
 import type { ByteString } from "./byte-string.ts";
+import type { VisitKind } from "./visit-kind.ts";
 
 /** What a session carries from one command to the next. */
 export interface ShellState {
@@ -50,6 +51,8 @@ export interface CommandScript {
   file?: ByteString;
   /** It leaves the shell as it is, and there will be no report. */
   isHarmless?: boolean;
+  /** The shell is replaced by the program that the command consists of. */
+  becomesProgram?: boolean;
 }
 
 export type ReportedState = Omit<ShellState, "lastStatus">;
@@ -59,6 +62,8 @@ export interface ShellDialect {
   commandFile: string;
   /** The file in the shell's directory that it reads first. */
   bootFile: string;
+  /** Whether a shell that waits can run the command and wait on. A dialect without it has no such shells. */
+  visitKind?(feed: CommandFeed): VisitKind | undefined;
   launch(shell: string, dir: string): Launch;
   initialState(env: Record<string, string>): InitialState;
   /** Makes a new shell like the one that reported the state, and puts it where the session stands. */
@@ -75,6 +80,9 @@ export interface ReportContext {
   dir: string;
   launchEnv: Record<string, string>;
 }
+
+/** What a shell that takes visits is told on descriptor 4: one of these, and after the last of them its prologue. */
+export const visitWords = { unchanging: "r", changing: "s", none: "g" } as const;
 
 /** Files in a shell's directory. */
 export const shellFiles = {

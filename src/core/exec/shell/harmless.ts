@@ -3,6 +3,7 @@
 // it costs as much as a small command itself. Whatever is not certain counts as able to change anything.
 import type { ByteString } from "./byte-string.ts";
 import type { CommandFeed } from "./dialect.ts";
+import { simpleCommands } from "./simple-commands.ts";
 
 /** Builtins and words of the language, in bash and in its smaller relatives, but for those that change nothing. */
 const changing = new Set(
@@ -12,12 +13,6 @@ const changing = new Set(
   if then else elif fi case esac for select while until do done in function time coproc`.split(/\s+/),
 );
 
-/** A word without anything that assigns, runs or defines: expansions are of plain names only. */
-const wordPattern =
-  /(?:[\w./,:@%+=^~*?[\]-]|'[^']*'|"(?:[^"$`\\]|\$\w+|\$\{\w+\})*"|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\})+/y;
-const redirectionPattern = /\d?(?:>>|>|<)&?(?![<>&(|])/y;
-const separatorPattern = /&&|\|\||\||;|\n/y;
-const blankPattern = /[ \t]+/y;
 /** Not a number: that may be the descriptor of a redirection, with the command behind it. */
 const programPattern = /^(?:(?!\d+$)[\w./+-]+|:)$/;
 
@@ -41,32 +36,6 @@ const mayBeDefined = (name: string, known: ByteString): boolean =>
 
 /** The first words of its simple commands; undefined where it is more than such, joined by pipes and lists. */
 function programsOf(command: ByteString): string[] | undefined {
-  const programs: string[] = [];
-  let expects: "program" | "argument" | "file" = "program";
-  for (let at = 0; at < command.length; ) {
-    const take = (pattern: RegExp): string | undefined => {
-      pattern.lastIndex = at;
-      const text = pattern.exec(command)?.[0];
-      at += text?.length ?? 0;
-      return text;
-    };
-    if (take(blankPattern)) continue;
-    if (expects !== "program" && take(redirectionPattern)) {
-      expects = "file";
-      continue;
-    }
-    if (take(separatorPattern)) {
-      if (expects === "file") return undefined;
-      expects = "program";
-      continue;
-    }
-    const word = take(wordPattern);
-    if (word === undefined) return undefined;
-    if (expects === "program") {
-      if (!programPattern.test(word)) return undefined;
-      programs.push(word);
-    }
-    expects = "argument";
-  }
-  return expects === "file" ? undefined : programs;
+  const programs = simpleCommands(command)?.flatMap(({ words }) => words.slice(0, 1));
+  return programs?.every((word) => programPattern.test(word)) ? programs : undefined;
 }

@@ -42,7 +42,7 @@ printf '\\0end'
 return "$1"
 }
 trap '${hook}' EXIT
-${parts.awaitBoth}`;
+${parts.awaitState}${parts.awaitCommand}`;
 
 /** As in bash, but by an alias: these shells find special builtins before functions. */
 const trapWrapper = `__trl_wraps_trap=1

@@ -20,11 +20,14 @@ export function unsetLines(
   return gone.length > 0 ? `unset ${gone.join(" ")}\n` : "";
 }
 
-/** Waits for the state, then for the command. What a state's script prints is nobody's. */
-export const awaitBoth = "__trl_astray=1\n. /dev/fd/3 >/dev/null 2>&1\n. /dev/fd/4\n";
+/** Waits for the state. What its script prints is nobody's. */
+export const awaitState = "__trl_astray=1\n. /dev/fd/3 >/dev/null 2>&1\n";
+
+/** Waits for the command's surroundings. */
+export const awaitCommand = ". /dev/fd/4\n";
 
 /** Without a report: nothing of the user's has run. */
-const giveUp = "{ __trl_done=1; exit 126; }";
+export const giveUp = "{ __trl_done=1; exit 126; }";
 
 /** Functions as the shell has listed them. One that it cannot read again costs those after it, and no more. */
 export const defineFunctions = (functions: ByteString): ByteString =>
@@ -53,7 +56,7 @@ function enterLostDirectory(feed: CommandFeed, dir: string, builtin: string): By
 export function moveToDirectory(feed: CommandFeed, dir: string, builtin: string): ByteString {
   if (feed.place === "gone") return enterLostDirectory(feed, dir, builtin);
   const move = `${builtin} cd -- ${quote(feed.workingDir)} || ${giveUp}`;
-  if (feed.place === "here") return `case \${__trl_astray-} in 1) ${move};; esac\n`;
+  if (feed.place === "here") return `case \${__trl_astray-} in ?*) ${move};; esac\n`;
   return `${move}\n${restoreOldpwd(feed.state, builtin)}`;
 }
 

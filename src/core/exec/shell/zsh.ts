@@ -59,7 +59,7 @@ __trl_done=1
 __trl_hook() { { __trl_report } >/dev/null 2>&1 }
 zshexit_functions=(__trl_hook)
 trap '{ __trl_report } >/dev/null 2>&1' EXIT
-${parts.awaitBoth}`;
+${parts.awaitState}${parts.awaitCommand}`;
 
 export const zsh: ShellDialect = {
   commandFile,

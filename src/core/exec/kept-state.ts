@@ -1,0 +1,85 @@
+// What a session's shell is like between commands, and how what it reports changes that.
+import type { CommandOutcome } from "./command.ts";
+import type { LaunchRequest } from "./executor.ts";
+import type { Places } from "./places.ts";
+import { type ByteString, bytesOf, quote } from "./shell/byte-string.ts";
+import type { CommandFeed, ReportedState, ShellState } from "./shell/dialect.ts";
+import type { ShellFiles } from "./shell-files.ts";
+import type { VisitEnd } from "./shell-visits.ts";
+
+/** A command, and the shell that reports for it. */
+export interface Reporter {
+  files: ShellFiles;
+  feed: CommandFeed;
+  request: LaunchRequest;
+}
+
+export class KeptState {
+  #state: ShellState;
+  /** Most commands change nothing, and a report that says the same need not be read again. */
+  #lastReport: ByteString | undefined;
+  /** A visit after which the shell has not reported yet. */
+  #untold: CommandFeed | undefined;
+
+  constructor(
+    initial: ShellState,
+    readonly places: Places,
+  ) {
+    this.#state = initial;
+  }
+
+  /** As far as it has been told; in what a visit cannot change it is always so. */
+  get known(): ShellState {
+    return this.#state;
+  }
+
+  /** What makes a new shell like the last one. What that one has not told will be done again, once. */
+  forNewShell(): ShellState {
+    if (this.#untold) {
+      const { command, workingDir } = this.#untold;
+      const again = `\nbuiltin cd -- ${quote(workingDir)}\n${command}\n`;
+      this.#state = { ...this.#state, script: this.#state.script + again };
+      this.#untold = undefined;
+    }
+    return this.#state;
+  }
+
+  /** A command that was stopped or killed changes nothing: it can be repeated from where it began. */
+  ended({ files, feed, request }: Reporter, outcome: CommandOutcome): void {
+    const reported = outcome.isOwnEnd && files.mayReport ? this.#read(files, feed) : undefined;
+    this.#state = { ...this.#state, ...reported, lastStatus: outcome.exitCode };
+    if (reported && request.workingDir !== undefined) this.#leaveGivenDirectory(feed);
+  }
+
+  /** The shell waits on, and perhaps has still to report. */
+  visited(feed: CommandFeed, { exitCode, workingDir, previousDir }: VisitEnd, hasToTell: boolean): void {
+    this.#state = { ...this.#state, workingDir, previousDir, lastStatus: exitCode };
+    if (hasToTell) this.#untold = feed;
+  }
+
+  /** The report of the last visit is there. */
+  told({ files, feed }: Pick<Reporter, "files" | "feed">): void {
+    const reported = this.#read(files, feed);
+    if (reported) this.#state = { ...this.#state, ...reported };
+    this.#untold = undefined;
+  }
+
+  #read(files: ShellFiles, feed: CommandFeed): ReportedState | undefined {
+    const report = files.readReport();
+    const essence = report?.replaceAll(files.dir, "");
+    const isSame = essence === this.#lastReport;
+    const reported = report === undefined || isSame ? undefined : files.parseReport(report, feed);
+    // What was given to this command alone shows in its report, but is not the session's.
+    const isOwn = feed.env.length === 0 && feed.place === "here";
+    if (reported || !isOwn) this.#lastReport = reported && isOwn ? essence : undefined;
+    return reported;
+  }
+
+  /** A directory that was given for one command is left again, unless the command itself went elsewhere. */
+  #leaveGivenDirectory(feed: CommandFeed): void {
+    const { identityOf, isDirectory } = this.places;
+    const hasMoved = identityOf(bytesOf(this.#state.workingDir)) !== identityOf(bytesOf(feed.workingDir));
+    if (hasMoved || !isDirectory(bytesOf(feed.state.workingDir))) return;
+    this.#state = { ...this.#state, workingDir: feed.state.workingDir };
+  }
+}

@@ -1,0 +1,95 @@
+// What bash reads before the user's first word: how it waits, takes visits, and reports at its end.
+import { type ByteString, fromText, quote } from "./byte-string.ts";
+import { visitWords } from "./dialect.ts";
+import * as parts from "./script-parts.ts";
+
+export const commandFile = "bash"; // messages begin with the script's name: ".../bash: line 1: ..."
+
+/** They are another for every command. Not reported, two reports of the same state are the same. */
+const everChanging = "BASH_COMMAND BASHPID LINENO HISTCMD TRL_COMMAND_ID __trl_env";
+
+/** It hides what a DEBUG trap or `set -x` of the user would print about it. */
+const hook = '{ __trl_report "$?" "$@"; } >/dev/null 2>&1';
+
+export const bootScript = (dir: string): ByteString => `unset BASH_ENV
+__trl_shopt0=\${BASHOPTS-}
+__trl_report() {
+[[ -z \${__trl_done-} ]] || builtin return "$1"
+__trl_done=1
+__trl_set=$SHELLOPTS __trl_shopt=\${BASHOPTS-}
+if [[ -n \${__trl_hides_builtin-} ]]; then
+[[ :$SHELLOPTS: == *:posix:* ]] || POSIXLY_CORRECT=
+unset -f builtin
+fi
+builtin set +euvxfkTE
+if [[ :$SHELLOPTS: == *:posix:* ]]; then builtin set +o posix; builtin unset -v POSIXLY_CORRECT; fi
+[[ -z \${__trl_wraps_trap-} ]] || builtin unset -f trap
+builtin trap '' XFSZ
+[[ :$__trl_set: != *:@(func|err)trace:* ]] || builtin trap - DEBUG ERR RETURN
+[[ -z \${__trl_stacks-} ]] || __trl_stack=("\${DIRSTACK[@]}")
+{
+builtin pwd
+builtin printf '\\0%s\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "$__trl_set" "$__trl_shopt0" "$__trl_shopt"
+[[ -n $__trl_shopt ]] || builtin shopt -p
+if [[ -n \${__trl_env+x} ]]; then builtin unset -v "\${__trl_env[@]}"; builtin . ${parts.fileWord(dir, "savedEnv")}; fi
+builtin unset -v ${everChanging}
+builtin printf '\\0'
+builtin declare -p
+builtin printf '\\0'
+builtin alias -p
+builtin umask -p
+if (( $# > 1 && \${#FUNCNAME[@]} <= 2 )); then builtin printf 'builtin set --'; builtin printf ' %q' "\${@:2}"; builtin printf '\\n'; fi
+for ((__trl_i = \${#__trl_stack[@]} - 1; __trl_i > 0; __trl_i--)); do
+builtin printf 'builtin pushd -n -- %q\\n' "\${__trl_stack[__trl_i]}"
+done
+builtin printf '\\0'
+builtin unset -f __trl_report
+builtin declare -f
+builtin printf '\\0'
+builtin declare -Fx
+builtin printf '\\0end'
+} >|${parts.fileWord(dir, "report")}
+__trl_report() { builtin return "$1"; }
+builtin return "$1"
+}
+trap '${hook}' EXIT
+${parts.awaitState}${receiveVisits(dir)}${parts.awaitCommand}`;
+
+/**
+ * Each visit is one byte on descriptor 4, with its command in the file that is the script's later. It runs here as it
+ * would there, by name and line; how it ended is told on 6. What the shell has become is told by a fork of it, which
+ * leaves it as it is. bash before 4.1 cannot read one byte whatever IFS is, and takes none.
+ */
+const receiveVisits = (dir: string): ByteString => `case $BASH_VERSION in
+[1-3].*|4.0.*) builtin read -r -n 1 -u 4 __trl_visit;;
+*) while [[ 1 ]]; do
+builtin read -r -N 1 -u 4 __trl_visit || ${parts.giveUp}
+[[ $__trl_visit != ${visitWords.none} ]] || builtin break
+[[ -z $__trl_astray ]] || builtin cd -- "$__trl_astray" || ${parts.giveUp}
+builtin . ${quote(fromText(`${dir}/${commandFile}`))}
+builtin printf '%d\\0%s\\0%s\\0' "$?" "$PWD" "\${OLDPWD-}" >&6
+[[ $__trl_visit != ${visitWords.changing} ]] || { ( __trl_report 0 "$@" ) >/dev/null 2>&1; builtin printf 'state\\0\\0\\0' >&6; }
+done;;
+esac
+`;
+
+/**
+ * With an EXIT trap of the user the hook goes first: an `exit` in the user's handler would end all. A list of the
+ * traps leaves the hook out.
+ */
+export const trapWrapper = `__trl_wraps_trap=1
+trap() {
+if [[ $# == 0 || $1 == -p ]]; then
+local __trl_list=$(builtin trap "$@") __trl_hook='${hook}'
+__trl_list=\${__trl_list//"$__trl_hook"$'\\n'/}
+__trl_list=\${__trl_list/"trap -- '$__trl_hook' EXIT"}
+[[ -z $__trl_list ]] || builtin printf '%s\\n' "\${__trl_list#$'\\n'}"; builtin return 0
+fi
+builtin trap "$@" || builtin return
+[[ $1 != -- ]] || builtin shift
+local __trl_name __trl_is_exit=; for __trl_name in "\${@:$(( $# == 1 ? 1 : 2 ))}"; do
+[[ $__trl_name != 0 && ! $__trl_name =~ ^([Ss][Ii][Gg])?[Ee][Xx][Ii][Tt]$ ]] || __trl_is_exit=1; done
+[[ $BASH_SUBSHELL == 0 && -n $__trl_is_exit ]] || builtin return 0
+if [[ $1 == - || $# == 1 ]]; then builtin trap '${hook}' EXIT; else builtin trap '${hook}'$'\\n'"$1" EXIT; fi
+}
+`;

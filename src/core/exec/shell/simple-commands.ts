@@ -1,0 +1,58 @@
+// The little of the shell's language that can be understood for certain: simple commands of plain words, joined by
+// lists and pipes. Text that holds anything else is not taken apart at all.
+import type { ByteString } from "./byte-string.ts";
+
+export interface SimpleCommand {
+  /** As they are written, quotes and all. */
+  words: ByteString[];
+  hasRedirection: boolean;
+  /** What stands behind it; empty at the end of the text. */
+  separator: ByteString;
+}
+
+/** A word without anything that assigns, runs or defines: expansions are of plain names only. */
+const wordPattern =
+  /(?:[\w./,:@%+=^~*?[\]-]|'[^']*'|"(?:[^"$`\\]|\$\w+|\$\{\w+\})*"|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\})+/y;
+const redirectionPattern = /\d?(?:>>|>|<)&?(?![<>&(|])/y;
+const separatorPattern = /&&|\|\||\||;|\n/y;
+const blankPattern = /[ \t]+/y;
+
+/** Undefined where it is more than that. A separator that has no command before it gives one without words. */
+export function simpleCommands(text: ByteString): SimpleCommand[] | undefined {
+  const commands: SimpleCommand[] = [];
+  let words: ByteString[] = [];
+  let hasRedirection = false;
+  let expectsFile = false;
+  const end = (separator: ByteString) => {
+    commands.push({ words, hasRedirection, separator });
+    words = [];
+    hasRedirection = false;
+  };
+  for (let at = 0; at < text.length; ) {
+    const take = (pattern: RegExp): string | undefined => {
+      pattern.lastIndex = at;
+      const found = pattern.exec(text)?.[0];
+      at += found?.length ?? 0;
+      return found;
+    };
+    if (take(blankPattern)) continue;
+    if (words.length > 0 && take(redirectionPattern)) {
+      hasRedirection = true;
+      expectsFile = true;
+      continue;
+    }
+    const separator = take(separatorPattern);
+    if (separator !== undefined) {
+      if (expectsFile) return undefined;
+      end(separator);
+      continue;
+    }
+    const word = take(wordPattern);
+    if (word === undefined) return undefined;
+    if (!expectsFile) words.push(word);
+    expectsFile = false;
+  }
+  if (expectsFile) return undefined;
+  if (words.length > 0) end("");
+  return commands;
+}

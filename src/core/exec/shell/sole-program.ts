@@ -1,0 +1,26 @@
+// A command that is one program and nothing else: the shell has nothing to do after it, and need not wait for it. It
+// becomes the program, as `bash -c` does, which saves a fork and its own end.
+import type { ByteString } from "./byte-string.ts";
+import type { CommandFeed } from "./dialect.ts";
+import { simpleCommands } from "./simple-commands.ts";
+
+/** Those that a harmless command can begin with: they would be found as files as well, and be others. */
+const builtins = new Set([":", "echo", "false", "kill", "pwd", "true"]);
+
+/**
+ * The same command for a shell that becomes it, where it is harmless. On one line, so that messages count lines as
+ * before; a program that is not found is looked for in the usual way, and missed in the usual words.
+ */
+export function becoming({ command, state }: CommandFeed): ByteString | undefined {
+  const [first, ...more] = simpleCommands(command) ?? [];
+  const [program] = first?.words ?? [];
+  if (program === undefined || more.length > 0 || first!.separator !== "") return undefined;
+  if (builtins.has(program) || program.startsWith("-") || state.script.includes("SHLVL")) return undefined;
+  const isPath = program.includes("/");
+  const isThere = isPath ? `[[ -f ${program} && -x ${program} ]]` : `builtin hash ${program} 2>/dev/null`;
+  const path = isPath ? program : `\${BASH_CMDS[${program}]}`;
+  return `if ${isThere}; then _=${path} exec ${command}; else ${command}; fi\n`;
+}
+
+/** One level less is what `exec` counts, although the program is as deep as it would be otherwise. */
+export const deeper = "SHLVL=$((SHLVL+1))\n";

@@ -1,0 +1,228 @@
+// Commands that the waiting bash runs itself and waits on, and those that it becomes: nobody may tell them from others.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, rmSync } from "node:fs";
+import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { listProcesses } from "../support/processes.ts";
+import { Random } from "../support/random.ts";
+import { newSession } from "../support/session.ts";
+import { follow } from "../support/stream.ts";
+import { until } from "../support/wait.ts";
+import type { Wire } from "../support/wire.ts";
+
+let daemon: TestDaemon;
+let wire: Wire;
+beforeAll(async () => {
+  daemon = await startDaemon();
+  wire = await daemon.connect();
+});
+afterAll(() => daemon[Symbol.asyncDispose]());
+
+const bash = { shell: "/bin/bash" };
+const isLinux = process.platform === "linux";
+const shellPid = "echo $BASHPID";
+
+describe.skipIf(!isLinux)("one shell", () => {
+  test("runs them all, and the one that comes after", async () => {
+    const { out } = await newSession(wire, bash);
+    const pid = await out(shellPid);
+    await out("x=1");
+    await out("cd /usr && export y=2");
+    expect(await out(shellPid)).toBe(pid);
+    expect(await out('echo "$BASHPID $x $y $(pwd)"')).toBe(`${pid} 1 2 /usr`);
+    expect(await out("echo $x $y")).toBe("1 2");
+    expect(await out(shellPid)).not.toBe(pid);
+  });
+
+  test("that is killed while it waits takes nothing with it", async () => {
+    const { out } = await newSession(wire, bash);
+    const pid = Number(await out(shellPid));
+    await out("x=1; y=$x");
+    process.kill(pid, "SIGKILL");
+    await until("its end", () => !listProcesses().some((process) => process.pid === pid));
+    expect(await out('echo "$x $y"')).toBe("1 1");
+  });
+
+  test("that is killed before it could report has its command done once more, and once only", async () => {
+    const { run } = await newSession(wire, bash);
+    await run("x=a");
+    for (let i = 0; i < 20; i++) {
+      const before = (await run("echo $x")).stdout.trim();
+      const pid = Number((await run(shellPid)).stdout);
+      await run("x+=b");
+      process.kill(pid, "SIGKILL"); // perhaps while it reports
+      const after = await run('echo "$x"');
+      // The kill may also have met the next command, which then says so.
+      const value = after.signal === "SIGKILL" ? (await run('echo "$x"')).stdout : after.stdout;
+      expect(value.trim()).toBe(`${before}b`);
+    }
+  });
+
+  test("keeps what it was told just before a command that is stopped", async () => {
+    const { run, out } = await newSession(wire, bash);
+    for (let i = 0; i < 10; i++) {
+      await out(`x=${i}`);
+      await expect(run("sleep 30; x=lost", { timeout_s: 0.02 })).rejects.toThrow("COMMAND_TIMEOUT");
+      expect(await out("echo $x")).toBe(`${i}`);
+    }
+  });
+});
+
+describe("a visit", () => {
+  test("has messages like any other command", async () => {
+    const { run } = await newSession(wire, bash);
+    const { stderr, exit_code, working_dir } = await run("true; cd /no/such");
+    expect(stderr).toMatch(/^\S+bash: line 1: cd: \/no\/such: No such file or directory\n$/);
+    expect(exit_code).toBe(1);
+    expect((await run("pwd")).stdout.trim()).toBe(working_dir);
+    expect((await run("true\ncd /no/such")).stderr).toContain("line 2: cd:");
+  });
+
+  test("tells where it went, and what it used", async () => {
+    const { run } = await newSession(wire, bash);
+    const { working_dir, receipt, leftovers } = await run("cd /usr");
+    expect(working_dir).toBe("/usr");
+    expect(leftovers).toEqual([]);
+    expect(receipt).toMatchObject({ bytes_out: 0, leftovers: 0, measured_by: "process" });
+    expect(receipt!.cpu_ms).toBeLessThan(1000);
+    expect((await run("echo 12345")).receipt!.bytes_out).toBe(6);
+  });
+
+  test("may print more than a pipe holds", async () => {
+    const { run, out } = await newSession(wire, bash);
+    const text = "0123456789abcdef".repeat(40_000);
+    await out('x="$V$V$V"', { env: { V: text.slice(0, 100_000) } });
+    await out("y=$x$x$x");
+    const { stdout } = await run('echo "$y"; echo end', { max_output_bytes: 4_000_000 });
+    expect(stdout.length).toBe(900_000 + 5);
+    expect(stdout.endsWith("\nend\n")).toBe(true);
+  });
+
+  test("has the id of its own command", async () => {
+    const { run } = await newSession(wire, bash);
+    for (let i = 0; i < 3; i++) {
+      const { stdout, command_id } = await run("echo $TRL_COMMAND_ID");
+      expect(stdout.trim()).toBe(command_id);
+    }
+  });
+
+  test("is streamed like any other", async () => {
+    const { id } = await newSession(wire, bash);
+    for (let i = 0; i < 5; i++) {
+      const { stream_id } = await wire.call("exec.stream", { session_id: id, command: `echo ${i}; false` });
+      const { exit, stdout } = await follow(wire, stream_id);
+      expect(stdout.bytes).toBe(2);
+      expect(exit).toMatchObject({ type: "exit", exit_code: 1, reason: "exit" });
+    }
+  });
+
+  test("whatever IFS is, and where its directory is removed and made again", async () => {
+    const { out } = await newSession(wire, { ...bash, working_dir: daemon.dir });
+    await out("IFS=rsg0123456789");
+    expect(await out("x=rsg; echo done")).toBe("done");
+    expect(await out('echo "$x"')).toBe("rsg");
+    mkdirSync(`${daemon.dir}/place`);
+    await out("cd place");
+    rmSync(`${daemon.dir}/place`, { recursive: true });
+    expect(await out('echo "$PWD"')).toBe(`${daemon.dir}/place`);
+    mkdirSync(`${daemon.dir}/place`);
+    expect(await out("pwd && echo *")).toBe(`${daemon.dir}/place\n*`);
+  });
+
+  test("hears of nothing that hides behind its words", async () => {
+    const { out, run } = await newSession(wire, bash);
+    await out('echo() { builtin echo mine "$@"; }; cd() { builtin cd /usr; }');
+    expect(await out("echo a")).toBe("mine a");
+    await out("cd /");
+    expect(await out("pwd")).toBe("/usr");
+    await out("unset -f echo cd; readonly fixed=1; declare -i number=1");
+    expect((await run("fixed=2")).exit_code).not.toBe(0);
+    expect(await out("number=2+3; echo $number $fixed")).toBe("5 1");
+  });
+});
+
+describe("a program that the shell becomes", () => {
+  test("is missed in the usual words", async () => {
+    const { run } = await newSession(wire, bash);
+    const missing = await run("no-such-program a");
+    expect(missing.exit_code).toBe(127);
+    expect(missing.stderr).toMatch(/bash: line 1: no-such-program: command not found\n$/);
+    expect(await run("/no/such")).toMatchObject({ exit_code: 127 });
+    const nowhere = await run("ls >/no/such/file");
+    expect(nowhere.exit_code).toBe(1);
+    expect(nowhere.stderr.match(/No such file/g)).toHaveLength(1);
+  });
+
+  test("is as deep as it would be otherwise, and knows its name", async () => {
+    const { out } = await newSession(wire, bash);
+    const depth = await out("sh -c 'echo $SHLVL'");
+    expect(await out("true; sh -c 'echo $SHLVL'; true")).toBe(depth);
+    expect(await out("printenv _")).toMatch(/\/printenv$/);
+  });
+
+  test("that dies by a signal says so", async () => {
+    const { run, out } = await newSession(wire, bash);
+    expect(await run("sh -c 'kill -SEGV $$'")).toMatchObject({
+      exit_code: 139,
+      signal: "SIGSEGV",
+      reason: "signal",
+    });
+    expect(await out("echo $?")).toBe("139");
+  });
+
+  test("may be found by a name that the session made", async () => {
+    const { out } = await newSession(wire, { ...bash, working_dir: daemon.dir });
+    await out(
+      "mkdir -p own; printf '#!/bin/sh\\necho own $0 \"$@\"\\n' >own/tool; chmod +x own/tool; PATH=$PWD/own:$PATH",
+    );
+    expect(await out("tool 'a b' c")).toBe(`own ${daemon.dir}/own/tool a b c`);
+    expect(await out("./own/tool")).toBe("own ./own/tool");
+    await out("rm own/tool; tool() { echo function; }");
+    expect(await out("tool")).toBe("function");
+  });
+});
+
+/** Any of these, in any order, must do in a session what they do in one bash. */
+const words = ["a", "'b c'", '"$x d"', "$y", "*", "''", "~"] as const;
+function randomCommand(random: Random): string {
+  const word = () => random.pick(words);
+  const make: (() => string)[] = [
+    () => `echo ${word()} ${word()}`,
+    () => `${random.pick(["x", "y", "z"])}${random.pick(["=", "+="])}${word().replace("*", "star")}`,
+    () => `export ${random.pick(["x", "y"])}=${random.pick(["1", "'2 3'", '"$y"'])}`,
+    () => `cd ${random.pick(["/", "/usr", "bin", "..", "/no/such", "-"])}`,
+    () => random.pick(["pwd", "true", "false", ":", "echo $?", 'echo "$x-$y-$z"']),
+    () => random.pick(["printenv x", "expr 1 + 1", "sh -c 'exit 3'", "unset x", "f() { echo f $x; }", "f"]),
+    () => random.pick(["set -f", "set +f", "readonly w=1", "x=$(pwd)", "(cd /; x=9)", "echo a | cat"]),
+  ];
+  const one = () => random.pick(make)();
+  return random.chance(0.3) ? `${one()} ${random.pick(["&&", "||", ";"])} ${one()}` : one();
+}
+
+test("a session does what one bash does, whatever comes after what", async () => {
+  const seed = Number(process.env["TRL_SEED"] ?? 20261);
+  for (let round = 0; round < 6; round++) {
+    const random = Random.for(seed, "visits", round);
+    const commands = Array.from({ length: 40 }, () => randomCommand(random));
+    const { run } = await newSession(wire, {
+      ...bash,
+      working_dir: "/usr",
+      env: { LC_ALL: "C", HOME: "/usr" },
+    });
+    const script = commands.map(
+      (text) => `(exit $last)\n${text}\nlast=$?\nprintf '\\0%d %s\\0' $last "$PWD"\n`,
+    );
+    const peer = Bun.spawnSync(["/bin/bash", "-c", `last=0\n${script.join("")}`], {
+      cwd: "/usr",
+      env: { PATH: process.env["PATH"]!, LC_ALL: "C", HOME: "/usr" },
+      stderr: "ignore",
+    });
+    const expected = peer.stdout.toString().split("\0");
+    for (const [at, command] of commands.entries()) {
+      const { stdout, exit_code, working_dir } = await run(command);
+      const told = `${round}.${at} ${command}: `;
+      expect(`${told}${stdout}${exit_code} ${working_dir}`).toBe(
+        `${told}${expected[at * 2]}${expected[at * 2 + 1]}`,
+      );
+    }
+  }
+}, 60_000);

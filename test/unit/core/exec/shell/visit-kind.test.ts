@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import type { CommandFeed, ShellState } from "../../../../../src/core/exec/shell/dialect.ts";
+import { visitKind } from "../../../../../src/core/exec/shell/visit-kind.ts";
+
+const state: ShellState = {
+  workingDir: "/tmp",
+  previousDir: undefined,
+  script: 'shopt -u expand_aliases\ndeclare -i OPTIND="1"\ndeclare -x A="b"\numask 0022\n',
+  lateScript: "builtin shopt -s expand_aliases\n",
+  exportedNames: [],
+  lastStatus: 0,
+};
+
+const feed = (command: string, more: Partial<CommandFeed> = {}): CommandFeed => ({
+  commandId: "c-0",
+  command,
+  state,
+  workingDir: "/tmp",
+  place: "here",
+  env: [],
+  hasStdin: false,
+  mayImportFunctions: false,
+  ...more,
+});
+
+describe("leaves the shell as it is:", () => {
+  const commands = [":", "true", "false", "pwd", "echo hello", "echo 'a b' \"$HOME ${x}\" *.ts ~"];
+  const lists = ["echo a && echo b || false; pwd\ntrue", "echo a;", "echo a\n", "  echo  a  "];
+  for (const command of [...commands, ...lists])
+    test(JSON.stringify(command), () => expect(visitKind(feed(command))).toBe("unchanging"));
+});
+
+describe("changes variables or the directory, and no more:", () => {
+  const commands = [
+    "x=1",
+    "x=1 y='2 3'",
+    "x+=$y",
+    "export A",
+    "export A=b B=$PATH:/x",
+    "cd",
+    "cd /usr",
+    "cd -",
+  ];
+  for (const command of [...commands, "cd a && x=1; echo $x"])
+    test(JSON.stringify(command), () => expect(visitKind(feed(command))).toBe("changing"));
+});
+
+describe("gets a shell of its own:", () => {
+  const programs = ["ls", "/bin/true", "printf x", "test a", "[ a ]", "kill 1", "read x", "exit", "exec 3>f"];
+  const language = [
+    "echo a | cat",
+    "echo a &",
+    "echo a > f",
+    "echo $(ls)",
+    "echo `ls`",
+    "(echo a)",
+    "{ echo a; }",
+  ];
+  const expansions = [
+    "echo $((x=1))",
+    "echo ${x:=1}",
+    "echo ${a[x]}",
+    "echo $?",
+    "echo $LINENO",
+    "echo $_",
+    "echo ${BASH_SOURCE}",
+  ];
+  const broken = ["", ";", "echo a &&", "&& echo a", "echo a ; ; echo b", "echo 'a", "|| true"];
+  const assignments = [
+    "x=1 echo a",
+    "a[0]=1",
+    "x=(1 2)",
+    "IFS=x",
+    "PATH_=1 ls",
+    "POSIXLY_CORRECT=1",
+    "UID=3",
+    "LC_ALL=C",
+  ];
+  const options = [
+    "export -f f",
+    "export -n A",
+    "export",
+    "cd a b",
+    "set -e",
+    "shopt -s extglob",
+    "alias a=b",
+    "f() { :; }",
+  ];
+  for (const command of [...programs, ...language, ...expansions, ...broken, ...assignments, ...options])
+    test(JSON.stringify(command), () => expect(visitKind(feed(command))).toBeUndefined());
+});
+
+describe("so does everything,", () => {
+  const withScript = (line: string) => ({ state: { ...state, script: `${state.script}${line}\n` } });
+  const cases: [string, Partial<CommandFeed>][] = [
+    ["in another directory", { place: "elsewhere" }],
+    ["in one that is gone", { place: "gone" }],
+    ["with variables of its own", { env: [["A", "b"]] }],
+    ["with input", { hasStdin: true }],
+    ["with functions from its environment", { mayImportFunctions: true }],
+    ["where failures end the shell", { state: { ...state, lateScript: "builtin set -o errexit\n" } }],
+    ["where what is unset ends it", withScript("builtin set -o nounset")],
+    ["with an option of shopt", withScript("shopt -s failglob")],
+    ["without one of its usual ones", withScript("shopt -u sourcepath")],
+    ["with aliases", withScript("alias echo='rm -r'")],
+    ["with a constant", withScript('declare -r x="1"')],
+    ["with a reference", withScript('declare -n x="y"')],
+    ["with a number that is computed", withScript('declare -ix x="1"')],
+    ["with a stack of directories", withScript("builtin pushd -n -- /usr")],
+    ["with a function of that name", withScript("eval 'echo () \n{ \n    exit\n}'")],
+    ["with another function of that name", withScript("eval 'f () \n{ \n    :\n}\necho () \n{ \n    :\n}'")],
+  ];
+  for (const [name, more] of cases)
+    test(name, () => expect(visitKind(feed("echo hello", more))).toBeUndefined());
+});
+
+test("a function of another name is in nobody's way", () => {
+  const script = `${state.script}eval 'greet () \n{ \n    echo hello\n}'\n`;
+  expect(visitKind(feed("echo hello", { state: { ...state, script } }))).toBe("unchanging");
+});
