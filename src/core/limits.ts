@@ -90,12 +90,17 @@ export const echoMs = 1;
 
 /** What a terminal may print before others have their turn, and the pause between two turns. */
 export const floodTurnBytes = 64 * 1024;
-/** The same where it is the only one and nobody types. */
+/** The same where it is the only one, nobody types, and it cannot be read but as Bun does. */
 export const loneFloodTurnBytes = 256 * 1024;
 export const floodTurnPauseMs = 1;
+/** How long the only one that prints is waited for, and after how long without a word it is no flood any more. */
+export const patienceMs = 0.05;
+export const quietFloodMs = 2;
 
 /** While somebody types, floods get a part of the machine only: so long a pause, until so long after a keystroke. */
 export const politePauseMs = 16;
+/** The same where the daemon reads them itself, and what a turn takes is bounded. */
+export const politeReadPauseMs = 3;
 export const typingMs = 250;
 
 /** How long a terminal may take to see a ^S that was typed during a flood. */

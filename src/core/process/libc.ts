@@ -15,6 +15,7 @@ const shared = {
   sigaction: { args: [i32, pointer, pointer], returns: i32 },
   kill: { args: [i32, i32], returns: i32 },
   write: { args: [i32, pointer, u64], returns: FFIType.i64 },
+  read: { args: [i32, pointer, u64], returns: FFIType.i64 },
   close: { args: [i32], returns: i32 },
   pwrite: { args: [i32, pointer, u64, FFIType.i64], returns: FFIType.i64 },
   ftruncate: { args: [i32, FFIType.i64], returns: i32 },
@@ -108,6 +109,11 @@ export function kill(pid: number, signalNumber: number): boolean {
 /** False where not all of it was taken. */
 export function writeWhole(fd: number, bytes: Uint8Array): boolean {
   return bytes.length === 0 || Number(libc.write(fd, ptr(bytes), bytes.length)) === bytes.length;
+}
+
+/** Fills the memory from there on, with what one read gives; how many bytes that was, and not more than 0 where none came. */
+export function readInto(fd: number, memory: Uint8Array, from: number): number {
+  return Number(libc.read(fd, ptr(memory, from), memory.length - from));
 }
 
 /** Makes this all that the file holds. False where it was not taken. */

@@ -1,8 +1,8 @@
-// Stops and continues a program's output, out of the user's sight. Neither driver can stop reading by itself, and a
-// program that prints without end would keep everybody else waiting.
+// Stops and continues a program's output, out of the user's sight, or reads it in the driver's place. Neither driver can
+// stop reading by itself, and a program that prints without end would keep everybody else waiting.
 import type { TerminalSize } from "./driver.ts";
 import * as linux from "./flow-linux.ts";
-import { readPauseOf } from "./read-pause-linux.ts";
+import * as reading from "./own-reading-linux.ts";
 
 export interface OutputValve {
   close(): void;
@@ -15,7 +15,12 @@ const isLinux = process.platform === "linux";
 
 /** Undefined where the system has no such thing, or the process has no terminal (any more). */
 export function valveOf(pid: number): OutputValve | undefined {
-  return isLinux ? readPauseOf(pid, () => linux.valveOf(pid)) : undefined;
+  return isLinux ? linux.valveOf(pid) : undefined;
+}
+
+/** To read the output oneself. Undefined where the system has no such thing, or the driver has a thread that reads. */
+export function ownReadingOf(pid: number): reading.OwnReading | undefined {
+  return isLinux ? reading.ownReadingOf(pid) : undefined;
 }
 
 /** For writing to the terminal at once; to be closed by the caller. Undefined where it cannot be had. */

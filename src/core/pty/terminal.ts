@@ -18,7 +18,8 @@ import { Picture } from "./picture.ts";
 import { requireSize, SizePolicy, type Typist } from "./size-policy.ts";
 import { shown } from "./snapshot.ts";
 import { startProgram, type TerminalSpec } from "./start-program.ts";
-import { somebodyTyped, Turns } from "./turns.ts";
+import { Turns } from "./turns.ts";
+import { somebodyTyped } from "./typing.ts";
 
 /** ^S */
 const xoff = 0x13;
@@ -60,7 +61,7 @@ export class Terminal {
       this.#endedAt = new Date(state.ended.at);
     }
     this.#pty = startProgram(spec, (chunk) => this.#printed(chunk));
-    this.#turns = new Turns(this.#pty.pid);
+    this.#turns = new Turns(this, this.#pty.pid, (chunk) => this.#printed(chunk));
     if (this.#exit) {
       this.#isDone = true;
       this.done = Promise.resolve();
@@ -132,7 +133,7 @@ export class Terminal {
       const pending = `${pendingBytes} bytes wait to be read, at most ${inputPendingMaxBytes} may`;
       throw new TrlError("REQUEST_TOO_LARGE", `the program does not read its input: ${pending}`);
     }
-    somebodyTyped();
+    somebodyTyped(this);
     if (bytes.includes(xoff)) this.#turns.letUserDecide();
     const size = client && this.#sizes.typed(client);
     if (size) this.#resize(size);

@@ -1,30 +1,25 @@
-// Fairness among programs that print without end. Each may print so much, then its output is stopped and it waits for
-// its turn; turns come one at a time, with a pause in which everybody else is served. The pause is long while somebody
-// types: a flood keeps two cores busy, its program, the kernel's work on it and ours, and an echo would have to wait for
-// them. Measured with four floods on two cores: without turns an echo takes more than 200 ms at p99.
+// Fairness among programs that print without end. Where it can be had, the daemon reads them itself (flood-rounds.ts).
+// Otherwise each may print so much, then its output is stopped and it waits for its turn; turns come one at a time, with
+// a pause in which everybody else is served. Measured with four floods on two cores: without turns an echo takes more
+// than 200 ms at p99.
 import {
   floodTurnBytes,
   floodTurnPauseMs,
   loneFloodTurnBytes,
   politePauseMs,
-  typingMs,
   userDecidesMs,
 } from "../limits.ts";
-import { type OutputValve, valveOf } from "./flow.ts";
+import { Flood } from "./flood-rounds.ts";
+import { type OutputValve, ownReadingOf, valveOf } from "./flow.ts";
+import { isSomebodyTypingBeside } from "./typing.ts";
 
 const waiting: Turns[] = [];
 let isScheduled = false;
-let lastTyped = Number.NEGATIVE_INFINITY;
-
-/** At any terminal. */
-export function somebodyTyped(): void {
-  lastTyped = performance.now();
-}
 
 function scheduleNext(): void {
   if (isScheduled || waiting.length === 0) return;
   isScheduled = true;
-  const isTyping = performance.now() - lastTyped < typingMs;
+  const isTyping = isSomebodyTypingBeside(waiting[0]!.terminal);
   // One flood by itself waits for those who have something to do now, and for nobody else.
   if (!isTyping && waiting.length === 1) setImmediate(takeTurn);
   else setTimeout(takeTurn, isTyping ? politePauseMs : floodTurnPauseMs);
@@ -45,18 +40,32 @@ export class Turns {
   #valve: OutputValve | undefined;
   #isOver = false;
   #freeUntil = 0;
+  /** While the daemon reads it itself. */
+  #flood: Flood | undefined;
+  #isAboutToRead = false;
+  /** Until it is found out that it cannot. */
+  #canRead = true;
 
-  constructor(pid: number) {
+  constructor(
+    readonly terminal: object,
+    pid: number,
+    readonly onOutput: (chunk: Uint8Array) => void,
+  ) {
     this.#pid = pid;
   }
 
   printed(bytes: number): void {
+    if (this.#flood) return;
     const now = performance.now();
     // Who has been quiet for a moment is no flood.
     if (now - this.#lastPrinted > floodTurnPauseMs && !this.#isWaiting) this.#printedBytes = 0;
     this.#lastPrinted = now;
     this.#printedBytes += bytes;
-    const isAlone = waiting.length === 0 && now - lastTyped > typingMs;
+    if (this.#canRead) {
+      if (this.#printedBytes >= floodTurnBytes && !this.#isAboutToRead) this.#readSoon();
+      return;
+    }
+    const isAlone = waiting.length === 0 && !isSomebodyTypingBeside(this.terminal);
     const turnBytes = isAlone ? loneFloodTurnBytes : floodTurnBytes;
     // What had been on its way already; the reading is stopped all the same.
     if (this.#isWaiting) this.#valve?.close();
@@ -70,6 +79,22 @@ export class Turns {
     scheduleNext();
   }
 
+  /** A moment later: while Bun tells of output it does not wait for it, and its wish is not to be found. */
+  #readSoon(): void {
+    this.#isAboutToRead = true;
+    setImmediate(() => {
+      this.#isAboutToRead = false;
+      if (this.#isOver || this.#flood) return;
+      const reading = ownReadingOf(this.#pid);
+      this.#canRead = reading !== undefined;
+      if (reading?.take())
+        this.#flood = new Flood(reading, this.terminal, this.onOutput, () => {
+          this.#flood = undefined;
+          this.#printedBytes = 0;
+        });
+    });
+  }
+
   /**
    * The user stops the output (^S), or lets it go on. While it is stopped for us that would have no effect, and our
    * opening would undo it: so it flows for a moment, in which the terminal can take what was typed.
@@ -81,6 +106,7 @@ export class Turns {
 
   /** Out of turn: whoever comes after us does not know that we stopped it. */
   letFlow(): void {
+    this.#flood?.end();
     if (!this.#isWaiting) return;
     waiting.splice(waiting.indexOf(this), 1);
     this.begin();
@@ -95,6 +121,7 @@ export class Turns {
   /** The program has ended. */
   end(): void {
     this.#isOver = true;
+    this.#flood?.end();
     this.#valve?.dispose();
     this.#valve = undefined;
   }

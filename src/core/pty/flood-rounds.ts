@@ -1,0 +1,70 @@
+// Programs that print without end, as far as the daemon can read them itself: one after the other, a bounded piece each,
+// and in between everybody else is served. While somebody types there is a long pause between two pieces: a flood keeps
+// two cores busy, its program, the kernel's work on it and ours, and an echo would have to wait for them.
+import { floodTurnBytes, floodTurnPauseMs, patienceMs, politeReadPauseMs, quietFloodMs } from "../limits.ts";
+import type { OwnReading } from "./own-reading-linux.ts";
+import { isSomebodyTypingBeside } from "./typing.ts";
+
+const memory = Buffer.allocUnsafeSlow(floodTurnBytes);
+const floods: Flood[] = [];
+let isScheduled = false;
+
+export class Flood {
+  #lastHeard = performance.now();
+  #isOver = false;
+
+  constructor(
+    /** It has been taken. */
+    readonly reading: OwnReading,
+    readonly terminal: object,
+    /** The bytes are there until this returns. */
+    readonly onOutput: (chunk: Uint8Array) => void,
+    /** It is none any more, and Bun reads again. */
+    readonly onEnd: () => void,
+  ) {
+    floods.push(this);
+    schedule();
+  }
+
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const at = floods.indexOf(this);
+    if (at >= 0) floods.splice(at, 1);
+    this.reading.giveBack();
+    this.onEnd();
+  }
+
+  /** Its piece. False where it had nothing to say. */
+  read(waitMs: number): boolean {
+    const length = this.reading.read(memory, waitMs);
+    const now = performance.now();
+    if (length > 0) {
+      this.#lastHeard = now;
+      this.onOutput(memory.subarray(0, length));
+    } else if (now - this.#lastHeard > quietFloodMs) this.end();
+    return length > 0;
+  }
+}
+
+/** Of any of them. */
+let lastHeard = 0;
+
+function schedule(): void {
+  if (isScheduled || floods.length === 0) return;
+  isScheduled = true;
+  if (isSomebodyTypingBeside(floods[0]!.terminal)) setTimeout(takeTurn, politeReadPauseMs);
+  else if (performance.now() - lastHeard < floodTurnPauseMs) setImmediate(takeTurn);
+  else setTimeout(takeTurn, floodTurnPauseMs);
+}
+
+function takeTurn(): void {
+  isScheduled = false;
+  const flood = floods.shift();
+  if (!flood) return;
+  floods.push(flood);
+  // The kernel's next 4 KB are worth to be waited for where the others are silent: to sleep and be woken takes longer.
+  const isTheOnlyOne = floods.length === 1 || isSomebodyTypingBeside(flood.terminal);
+  if (flood.read(isTheOnlyOne ? patienceMs : 0)) lastHeard = performance.now();
+  schedule();
+}
