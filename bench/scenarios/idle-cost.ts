@@ -12,13 +12,14 @@ export async function idleCost(
   { pid }: Daemon,
   count: number,
   make: () => Promise<void>,
+  restMs = 3000,
 ): Promise<IdleCost | undefined> {
   // The first few bring in what all share.
   for (let i = 0; i < 5; i++) await make();
   await Bun.sleep(bench.times(1000, 300));
   const beforeKb = residentKb(pid);
   for (let i = 0; i < count; i++) await make();
-  await Bun.sleep(bench.times(3000, 500));
+  await Bun.sleep(bench.times(restMs, 500));
   const afterKb = residentKb(pid);
   const cpuBefore = cpuSeconds(pid);
   const seconds = bench.times(10, 1);

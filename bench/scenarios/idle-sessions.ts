@@ -9,7 +9,7 @@ export const idleSessions: Scenario = {
   name: scenario,
   about: "memory and CPU of exec sessions that rest",
   async run(bench) {
-    const count = bench.times(2000, 300);
+    const count = bench.times(5000, 300);
     await using daemon = await bench.daemon();
     using wire = await daemon.connect();
     const cost = await idleCost(bench, daemon, count, async () => {

@@ -5,6 +5,8 @@ import type { Bench, Scenario } from "../harness/scenario.ts";
 import { idleCost } from "./idle-cost.ts";
 
 const scenario = "idle-terminals";
+/** For half a minute after the last work the engine collects garbage each second, and at rest each half minute. */
+const restMs = 40_000;
 const command = `for i in {1..2000}; do echo ${"x".repeat(60)} $i; done; exec sleep 1000`;
 
 export const idleTerminals: Scenario = {
@@ -21,10 +23,16 @@ async function rest(bench: Bench, driver: DriverName): Promise<Row[]> {
   const count = bench.times(200, 50);
   await using daemon = await bench.daemon({ flags: ["--pty-driver", driver] });
   using wire = await daemon.connect();
-  const cost = await idleCost(bench, daemon, count, async () => {
-    const { session_id } = await wire.call("pty.create", { command });
-    await wire.call("pty.wait", { session_id, until: { text: " 2000" }, timeout_s: 30 });
-  });
+  const cost = await idleCost(
+    bench,
+    daemon,
+    count,
+    async () => {
+      const { session_id } = await wire.call("pty.create", { command });
+      await wire.call("pty.wait", { session_id, until: { text: " 2000" }, timeout_s: 30 });
+    },
+    restMs,
+  );
   if (!cost) return [];
   const isBound = driver === "native";
   return [

@@ -37,12 +37,14 @@ export class CommandStore {
 
   constructor(readonly journal?: Journal) {}
 
-  add(record: CommandRecord & { command: Command }): void {
-    this.#running.set(record.command.id, record);
+  add(record: CommandRecord, { id, ended }: Command): void {
+    this.#running.set(id, record);
     this.journal?.write(commandStarted(record));
-    void record.command.ended.then(() => this.#end(record));
+    void ended.then(() => this.#end(record));
     void record.settled.then(({ workingDir }) => {
       record.workingDir = workingDir;
+      // With the command itself its process, its pipes and all that watched them would be kept.
+      record.command = new PastCommand(record.command);
     });
   }
 
@@ -57,7 +59,7 @@ export class CommandStore {
   takeOver({ ended, tally }: CommandStoreState, given: Unpacking): void {
     Object.assign(this.tally, tally);
     for (const { command: state, endedAt, workingDir, ...known } of ended) {
-      const command = new PastCommand(state, given);
+      const command = PastCommand.from(state, given);
       const settled = Promise.resolve({ workingDir });
       const record = { ...known, command, workingDir, endedAt: new Date(endedAt), settled };
       this.#ended.set(command.id, record);

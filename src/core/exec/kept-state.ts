@@ -1,8 +1,9 @@
 // What a session's shell is like between commands, and how what it reports changes that.
+import { intern } from "../../util/intern.ts";
 import type { CommandOutcome } from "./command.ts";
 import type { LaunchRequest } from "./executor.ts";
 import type { Places } from "./places.ts";
-import { type ByteString, bytesOf, quote } from "./shell/byte-string.ts";
+import { byteStringOf, bytesOf, quote } from "./shell/byte-string.ts";
 import type { CommandFeed, ReportedState, ShellState } from "./shell/dialect.ts";
 import type { ShellFiles } from "./shell-files.ts";
 import type { VisitEnd } from "./shell-visits.ts";
@@ -16,8 +17,8 @@ export interface Reporter {
 
 export class KeptState {
   #state: ShellState;
-  /** Most commands change nothing, and a report that says the same need not be read again. */
-  #lastReport: ByteString | undefined;
+  /** Of the last report. Most commands change nothing, and one that says the same need not be read again. */
+  #lastReport: number | bigint | undefined;
   /** A visit after which the shell has not reported yet. */
   #untold: CommandFeed | undefined;
 
@@ -66,13 +67,13 @@ export class KeptState {
 
   #read(files: ShellFiles, feed: CommandFeed): ReportedState | undefined {
     const report = files.readReport();
-    const essence = report?.replaceAll(files.dir, "");
+    const essence = report === undefined ? undefined : Bun.hash(report.replaceAll(files.dir, ""));
     const isSame = essence === this.#lastReport;
     const reported = report === undefined || isSame ? undefined : files.parseReport(report, feed);
     // What was given to this command alone shows in its report, but is not the session's.
     const isOwn = feed.env.length === 0 && feed.place === "here";
     if (reported || !isOwn) this.#lastReport = reported && isOwn ? essence : undefined;
-    return reported;
+    return reported && apartFrom(reported);
   }
 
   /** A directory that was given for one command is left again, unless the command itself went elsewhere. */
@@ -83,3 +84,11 @@ export class KeptState {
     this.#state = { ...this.#state, workingDir: feed.state.workingDir };
   }
 }
+
+/** Without holding on to the report, of which all of it is made. */
+const apartFrom = (reported: ReportedState): ReportedState => ({
+  ...reported,
+  script: byteStringOf(bytesOf(reported.script)),
+  lateScript: intern(reported.lateScript),
+  exportedNames: reported.exportedNames.map(intern),
+});

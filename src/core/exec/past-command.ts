@@ -1,4 +1,4 @@
-// A command that ended under another program, which has become this one: what is kept of it.
+// What is kept of a command that has ended, here or under another program, which has become this one.
 import type { PastCommandState } from "../../protocol/handover/exec.ts";
 import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
 import type { CommandOutcome, KnownCommand } from "./command.ts";
@@ -12,13 +12,18 @@ export class PastCommand implements KnownCommand {
   readonly outcome: CommandOutcome;
   readonly input = undefined;
 
-  constructor(state: PastCommandState, given: Unpacking) {
-    this.id = state.id;
-    this.pid = state.pid;
-    this.startedAt = new Date(state.startedAt);
-    this.output = CommandOutput.from(state.output, given);
-    this.output.complete();
-    this.outcome = state.outcome;
+  constructor(known: Pick<KnownCommand, "id" | "pid" | "startedAt" | "output" | "outcome">) {
+    this.id = known.id;
+    this.pid = known.pid;
+    this.startedAt = known.startedAt;
+    this.output = known.output;
+    this.outcome = known.outcome!;
+  }
+
+  static from({ startedAt, output, ...state }: PastCommandState, given: Unpacking): PastCommand {
+    const kept = CommandOutput.from(output, given);
+    kept.complete();
+    return new PastCommand({ ...state, startedAt: new Date(startedAt), output: kept });
   }
 
   /** Nobody is there any more. */

@@ -43,3 +43,32 @@ function isTimeToCollect(bytes: number): boolean {
   sinceCollection = 0;
   return true;
 }
+
+/** So much work leaves more behind than a collection costs. */
+const worthCollecting = 100;
+
+/**
+ * After work comes rest: whoever is idle has time for a collection that is waited for, and the engine by itself would
+ * leave behind some 30 KB for each of the commands before, for as long as nothing happens. The second one finds what
+ * the first has let go.
+ */
+export class RestCollections {
+  #workBefore = 0;
+  #workDone = 0;
+  #left = 0;
+
+  /** To be called now and then, with a count of all work that was ever done. */
+  tend(work: number): void {
+    const isBusy = work !== this.#workBefore;
+    this.#workDone += work - this.#workBefore;
+    this.#workBefore = work;
+    if (isBusy) {
+      this.#left = this.#workDone >= worthCollecting ? 2 : this.#left;
+      return;
+    }
+    if (this.#left === 0) return;
+    this.#left--;
+    this.#workDone = 0;
+    Bun.gc(true);
+  }
+}

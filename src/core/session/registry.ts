@@ -15,6 +15,7 @@ import { cleanupIntervalMs, destroyGraceMs } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
 import { Custody } from "../process/custody.ts";
+import { RestCollections } from "../process/garbage.ts";
 import { terminate } from "../process/terminate.ts";
 import { Terminals } from "../pty/terminals.ts";
 import { createSession, type SessionContext } from "./create-session.ts";
@@ -35,6 +36,7 @@ export class SessionRegistry {
   #commandsOfEnded: number;
   #shellCount: number;
   readonly #spares = new SpareShells();
+  readonly #rest = new RestCollections();
   #isClosed = false;
   /** Nothing new is begun: another program is to take this one's place. */
   isDraining = false;
@@ -81,13 +83,7 @@ export class SessionRegistry {
     const { session_id, name, shell, state, working_dir, created_at, timeout_s } = describeSession(session);
     const { isStateful } = session.spec.executor;
     const created = {
-      session_id,
-      name,
-      shell,
-      state,
-      working_dir,
-      created_at,
-      timeout_s,
+      ...{ session_id, name, shell, state, working_dir, created_at, timeout_s },
       stateful: isStateful,
     };
     if (!init) return created;
@@ -234,6 +230,7 @@ export class SessionRegistry {
   }
 
   #housekeeping(): void {
+    this.#rest.tend(this.commands.tally.count + this.#shellCount);
     this.census.take();
     this.commands.forgetOld();
     this.terminals.tend();

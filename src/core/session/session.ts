@@ -28,7 +28,8 @@ export class Session {
   #phase: Phase;
   readonly totals = new ReceiptTotals();
   #commandCount: number;
-  #lastCommand: Command | undefined;
+  /** Whoever reads it keeps it; the session itself keeps nothing of a command that has ended. */
+  #lastOutput: WeakRef<CommandOutput> | undefined;
   readonly lingering: LingeringPipes;
   #destroyed: Promise<void> | undefined;
 
@@ -86,7 +87,7 @@ export class Session {
   /** Also who is still reading what an ended command has printed is attached. */
   get expiry(): Expiry | undefined {
     const { createdAt, lastActivity, spec } = this;
-    const isInUse = this.isRunning || (this.#lastCommand?.output.hasReaders ?? false);
+    const isInUse = this.isRunning || (this.#lastOutput?.deref()?.hasReaders ?? false);
     return expiryOf({
       createdAt,
       lastActivity,
@@ -192,9 +193,9 @@ export class Session {
     const { commands, executor } = this.spec;
     const ended = command.ended.then((outcome) => this.#finish(command, settle, outcome));
     this.#phase = advance(this.#phase, { state: "running", command, ended });
-    this.#lastCommand = command;
+    this.#lastOutput = new WeakRef(command.output);
     const settled = ended.then(() => ({ workingDir: executor.workingDir }));
-    commands.add({ ...details, command, endedAt: undefined, settled });
+    commands.add({ ...details, command, endedAt: undefined, settled }, command);
     return ended;
   }
 
