@@ -1,5 +1,6 @@
 // What is told of a session.
-import type { SessionInfo, SessionSummary } from "../../protocol/session.ts";
+import type { RunResult } from "../../protocol/exec.ts";
+import type { CreateResult, SessionInfo, SessionSummary } from "../../protocol/session.ts";
 import { expiryFields } from "./expiry.ts";
 import { leftoverCount, processCount } from "./process-count.ts";
 import type { Session } from "./session.ts";
@@ -35,4 +36,16 @@ export function inspectSession(session: Session): SessionInfo {
     isolation: enclosure?.info() ?? null,
     receipt: session.totals.sum(leftoverCount(session.spec)),
   };
+}
+
+/** With what `init` printed, where there was one. */
+export function describeCreated(session: Session, init: RunResult | undefined): CreateResult {
+  const { session_id, name, shell, state, working_dir, created_at, timeout_s } = describeSession(session);
+  const created = {
+    ...{ session_id, name, shell, state, working_dir, created_at, timeout_s },
+    stateful: session.spec.executor.isStateful,
+  };
+  if (!init) return created;
+  const { exit_code, stdout, stderr, reason } = init;
+  return { ...created, init: { exit_code, stdout, stderr, reason } };
 }

@@ -24,6 +24,15 @@ export function expiryOf(lifetime: Lifetime): Expiry | undefined {
   return ends.sort((a, b) => a.at.getTime() - b.at.getTime())[0];
 }
 
+/** Whatever happens, it is not over before: use makes it later. In ms since the epoch. */
+export function earliestEnd({ createdAt, lastActivity, idleTimeoutS, maxAgeS, isInUse }: Lifetime): number {
+  const idleSince = isInUse ? Date.now() : lastActivity.getTime();
+  return Math.min(
+    idleTimeoutS > 0 ? idleSince + idleTimeoutS * 1000 : Number.POSITIVE_INFINITY,
+    maxAgeS > 0 ? createdAt.getTime() + maxAgeS * 1000 : Number.POSITIVE_INFINITY,
+  );
+}
+
 export const isOver = (expiry: Expiry | undefined): expiry is Expiry =>
   expiry !== undefined && expiry.at.getTime() <= Date.now();
 

@@ -19,8 +19,8 @@ import { RestCollections } from "../process/garbage.ts";
 import { terminate } from "../process/terminate.ts";
 import { Terminals } from "../pty/terminals.ts";
 import { createSession, type SessionContext } from "./create-session.ts";
-import { describeSession } from "./describe.ts";
-import { isOver } from "./expiry.ts";
+import { describeCreated } from "./describe.ts";
+import { earliestEnd, isOver } from "./expiry.ts";
 import { resolveShell } from "./placement.ts";
 import { refuseUnderPressure } from "./pressure.ts";
 import { resumeSession } from "./resume-session.ts";
@@ -38,6 +38,7 @@ export class SessionRegistry {
   readonly #spares = new SpareShells();
   readonly #rest = new RestCollections();
   #isClosed = false;
+  #nextEnd = Number.POSITIVE_INFINITY;
   /** Nothing new is begun: another program is to take this one's place. */
   isDraining = false;
   readonly #cleanup: Timer;
@@ -80,15 +81,7 @@ export class SessionRegistry {
       throw error;
     });
     this.log.info("session created", { session: id, shell: session.spec.shell });
-    const { session_id, name, shell, state, working_dir, created_at, timeout_s } = describeSession(session);
-    const { isStateful } = session.spec.executor;
-    const created = {
-      ...{ session_id, name, shell, state, working_dir, created_at, timeout_s },
-      stateful: isStateful,
-    };
-    if (!init) return created;
-    const { exit_code, stdout, stderr, reason } = init;
-    return { ...created, init: { exit_code, stdout, stderr, reason } };
+    return describeCreated(session, init);
   }
 
   /** What is asked for is tried first; meanwhile others may have taken the last place. */
@@ -107,18 +100,21 @@ export class SessionRegistry {
     const id = newId("s", (taken) => this.has(taken) || this.isTakenElsewhere(taken));
     const session = createSession(id, params, this.#contextOf(this.#shellFor(params), enclosure));
     this.#sessions.set(id, session);
+    this.#expect(session);
     return session;
   }
 
   #contextOf(shell: string, enclosure: Enclosure | undefined): SessionContext {
     const { options, commands, custody, log } = this;
-    const newShellDir = () => this.#newShellDir();
+    const newShellDir = () => `${options.runDir}/${++this.#shellCount}`;
     return { options, commands, custody, log, newShellDir, spares: this.#spares, shell, enclosure };
   }
 
   /** One that another program has made, which has become this one. */
   resume(state: SessionState, enclosure: Enclosure | undefined, given: Unpacking): void {
-    this.#sessions.set(state.id, resumeSession(state, this.#contextOf(state.shell, enclosure), given));
+    const session = resumeSession(state, this.#contextOf(state.shell, enclosure), given);
+    this.#sessions.set(state.id, session);
+    this.#expect(session);
   }
 
   /** Nothing is on its way: all of it may be handed over as it is. */
@@ -234,13 +230,20 @@ export class SessionRegistry {
     this.census.take();
     this.commands.forgetOld();
     this.terminals.tend();
+    if (Date.now() >= this.#nextEnd) this.#endExpired();
+  }
+
+  #endExpired(): void {
+    this.#nextEnd = Number.POSITIVE_INFINITY;
     for (const session of this.list()) {
       const { expiry } = session;
       if (isOver(expiry)) void this.#end(session, destroyGraceMs, expiry.by);
+      else this.#expect(session);
     }
   }
 
-  #newShellDir(): string {
-    return `${this.options.runDir}/${++this.#shellCount}`;
+  /** Thousands that rest are not looked at before one of them could be over. */
+  #expect({ lifetime }: Session): void {
+    this.#nextEnd = Math.min(this.#nextEnd, earliestEnd(lifetime));
   }
 }

@@ -17,7 +17,7 @@ import { LingeringPipes } from "../process/lingering-pipes.ts";
 import { PipeWriter } from "../process/pipe-writer.ts";
 import { terminate } from "../process/terminate.ts";
 import { requireDescriptors, requireMemoryFor } from "../resources.ts";
-import { type Expiry, expiryOf } from "./expiry.ts";
+import { type Expiry, expiryOf, type Lifetime } from "./expiry.ts";
 import { refuseIfUnavailable } from "./refuse-unavailable.ts";
 import type { SessionSpec } from "./session-spec.ts";
 import { advance, type Phase } from "./state-machine.ts";
@@ -84,17 +84,16 @@ export class Session {
     this.#lastActivity = new Date();
   }
 
-  /** Also who is still reading what an ended command has printed is attached. */
   get expiry(): Expiry | undefined {
+    return expiryOf(this.lifetime);
+  }
+
+  /** Also who is still reading what an ended command has printed is attached. */
+  get lifetime(): Lifetime {
     const { createdAt, lastActivity, spec } = this;
+    const { idleTimeoutS, maxAgeS } = spec;
     const isInUse = this.isRunning || (this.#lastOutput?.deref()?.hasReaders ?? false);
-    return expiryOf({
-      createdAt,
-      lastActivity,
-      idleTimeoutS: spec.idleTimeoutS,
-      maxAgeS: spec.maxAgeS,
-      isInUse,
-    });
+    return { createdAt, lastActivity, idleTimeoutS, maxAgeS, isInUse };
   }
 
   /** Ends the creation: runs `init`, if there is one, before any other command. */
