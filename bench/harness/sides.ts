@@ -40,6 +40,10 @@ const talkFlags = (spec: Omit<TalkSpec, "socketPath">): string[] => [
 export const spawnSide = ({ tools }: Bench, command: string[], workers = 1): Promise<Side> | undefined =>
   started(tools.native.spawn, [`${workers}`, ...command]);
 
+/** A bare reader of a terminal in which the command prints. */
+export const floodSide = ({ tools }: Bench, command: string[]): Promise<Side> | undefined =>
+  started(tools.native.flood, command);
+
 export const pythonSide = ({ tools }: Bench, command: string[]): Promise<Side> | undefined =>
   started(tools.python, [join(sidesDir, "spawn.py"), ...command]);
 

@@ -1,7 +1,7 @@
 // What this machine has for the other side of a comparison. What it lacks is named, and its rows stay in the table.
 import { join } from "node:path";
 
-const nativeNames = ["spawn", "talk", "echo", "start"] as const;
+const nativeNames = ["spawn", "talk", "echo", "start", "flood"] as const;
 type NativeName = (typeof nativeNames)[number];
 
 /** A program to start, or why there is none. */

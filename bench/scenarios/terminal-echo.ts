@@ -17,8 +17,9 @@ export const terminalEcho: Scenario = {
   name: scenario,
   about: "the echo of a keystroke, in a quiet place and beside four floods",
   async run(bench) {
-    const quiet = await echo(bench, 0);
-    const loud = await echo(bench, floods);
+    const quiet = await quietEcho(bench, pauseMs);
+    const hasty = await quietEcho(bench, 0);
+    const loud = { trl: await trlBeside(bench, floods), tmux: await tmuxBeside(bench, floods) };
     const tmux = (figure: Figure | undefined) => besideOf("tmux", bench.tools.tmux, figure);
     const both = (name: string, { trl, tmux: peer }: Echo): Row[] => {
       const common = { scenario, unit: "ms", trl, beside: tmux(peer) } as const;
@@ -30,6 +31,7 @@ export const terminalEcho: Scenario = {
     return {
       rows: [
         ...both("quiet", quiet),
+        ...both("key after key", hasty),
         row({
           scenario,
           name: "quiet, bun-pty",
@@ -55,10 +57,8 @@ interface Echo {
   tmux: Figure | undefined;
 }
 
-/** Quiet ones take turns key by key; floods of one side must not disturb the other, so each has its own time. */
-async function echo(bench: Bench, floodCount: number): Promise<Echo> {
-  if (floodCount > 0)
-    return { trl: await trlBeside(bench, floodCount), tmux: await tmuxBeside(bench, floodCount) };
+/** They take turns. Floods of one side must not disturb the other, so beside those each has its own time. */
+async function quietEcho(bench: Bench, pauseMs: number): Promise<Echo> {
   await using daemon = await bench.daemon();
   await using tmux = Tmux.start(bench);
   await using trl = await trlTypist(bench, daemon);

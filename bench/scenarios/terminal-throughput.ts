@@ -3,7 +3,7 @@ import { type DriverName, driverNames } from "../../src/protocol/pty.ts";
 import type { Daemon } from "../harness/daemon.ts";
 import { type Row, rateFigure, ratioAtLeast, row } from "../harness/rows.ts";
 import type { Bench, Scenario } from "../harness/scenario.ts";
-import { besideOf, talkToProgram } from "../harness/sides.ts";
+import { besideOf, floodSide, talkToProgram } from "../harness/sides.ts";
 import { Tmux } from "../harness/tmux.ts";
 import { oneFlood } from "./one-flood.ts";
 import { textFile } from "./text-file.ts";
@@ -18,27 +18,28 @@ export const terminalThroughput: Scenario = {
     const file = textFile(bench, bytes);
     const mbPerS = (ms: number) => bytes / 1000 / ms;
     await using daemon = await bench.daemon();
-    const rates: Record<DriverName | "tmux", number[]> = { native: [], "bun-pty": [], tmux: [] };
+    await using bare = await floodSide(bench, ["cat", file]);
+    const rates: Record<DriverName | "tmux" | "bare", number[]> = {
+      native: [],
+      "bun-pty": [],
+      tmux: [],
+      bare: [],
+    };
     for (let i = 0; i < bench.times(3, 1); i++) {
       for (const driver of driverNames)
         rates[driver].push(mbPerS(await trlFlood(bench, daemon, driver, file)));
       if ("command" in bench.tools.tmux) rates.tmux.push(mbPerS(await tmuxFlood(bench, file)));
+      if (bare) rates.bare.push(mbPerS((await bare.run(1)).wallMs));
     }
-    const beside = besideOf(
-      "tmux",
-      bench.tools.tmux,
-      rates.tmux.length > 0 ? rateFigure(rates.tmux) : undefined,
-    );
-    const rows: Row[] = driverNames.map((driver) =>
-      row({
-        scenario,
-        name: `${bytes / 1e6} MB, ${driver}`,
-        unit: "MB/s",
-        trl: rateFigure(rates[driver]),
-        beside,
-        ...(driver === "native" && { bar: ratioAtLeast(5) }),
-      }),
-    );
+    const shown = (of: number[]) => (of.length > 0 ? rateFigure(of) : undefined);
+    const beside = besideOf("tmux", bench.tools.tmux, shown(rates.tmux));
+    const floor = besideOf("bare reader in C", bench.tools.native.flood, shown(rates.bare));
+    const rows = driverNames.flatMap((driver): Row[] => {
+      const trl = rateFigure(rates[driver]);
+      const common = { scenario, name: `${bytes / 1e6} MB, ${driver}`, unit: "MB/s", trl } as const;
+      const bar = driver === "native" && { bar: ratioAtLeast(5) };
+      return [row({ ...common, beside, ...bar }), row({ ...common, beside: floor })];
+    });
     return { rows };
   },
 };

@@ -87,6 +87,10 @@ export const emulatorWarmUpMs = 10;
 
 /** A terminal's echo takes a fraction of it; a program that does not echo is not waited for any longer. */
 export const echoMs = 1;
+/** So few bytes are a keystroke, so soon after the last one it is hasty, and so long its echo is waited for. */
+export const keystrokeBytesMax = 16;
+export const hastyMs = 0.5;
+export const echoReadMs = 0.03;
 
 /** What a terminal may print before others have their turn, and the pause between two turns. */
 export const floodTurnBytes = 64 * 1024;

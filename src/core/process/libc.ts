@@ -106,9 +106,14 @@ export function kill(pid: number, signalNumber: number): boolean {
   return libc.kill(pid, signalNumber) === 0;
 }
 
+/** How many bytes were taken; less than 0 where it failed, for whatever reason. */
+export function writeSome(fd: number, bytes: Uint8Array): number {
+  return bytes.length === 0 ? 0 : Number(libc.write(fd, ptr(bytes), bytes.length));
+}
+
 /** False where not all of it was taken. */
 export function writeWhole(fd: number, bytes: Uint8Array): boolean {
-  return bytes.length === 0 || Number(libc.write(fd, ptr(bytes), bytes.length)) === bytes.length;
+  return writeSome(fd, bytes) === bytes.length;
 }
 
 /** Fills the memory from there on, with what one read gives; how many bytes that was, and not more than 0 where none came. */

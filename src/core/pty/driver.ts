@@ -36,6 +36,8 @@ export interface PtyProcess {
   readonly ended: Promise<PtyExit>;
   /** Takes everything; `pendingBytes` says how much of it the program's side has not taken yet. */
   write(bytes: Uint8Array): void;
+  /** So many bytes that were just written were typed: the echo may be told at once. Not while output is being told. */
+  typed?(bytes: number): void;
   readonly pendingBytes: number;
   resize(size: TerminalSize): void;
   /** Of the program and of what it waited for, once it has ended; undefined where the driver does not tell. */

@@ -37,3 +37,8 @@ export function setSize(fd: number, size: TerminalSize): void {
 export function unreadInput(pid: number): number {
   return isLinux ? linux.unreadInput(pid) : 0;
 }
+
+/** What is printed next, if it comes within that time, on Linux; 0 bytes elsewhere. */
+export function awaitOutput(masterFd: number, memory: Uint8Array, waitMs: number): number {
+  return isLinux ? linux.awaitOutput(masterFd, memory, waitMs) : 0;
+}

@@ -2,6 +2,7 @@
 // is always known what has been written. Bun's own write comes a turn of the event loop later: a keystroke's echo would
 // take half as long again.
 import { closeSync, writeSync } from "node:fs";
+import { writeSome } from "../process/libc.ts";
 
 /** A program that reads takes more soon; one that does not is asked less and less often. */
 const retryMinMs = 1;
@@ -60,8 +61,10 @@ export class MasterWriter {
   }
 
   #take(bytes: Uint8Array): number {
+    const taken = writeSome(this.fd, bytes);
+    if (taken >= 0) return taken;
     try {
-      return writeSync(this.fd, bytes);
+      return writeSync(this.fd, bytes); // which says why
     } catch (error) {
       // It takes no more for now; or its other side is gone, and nobody will ever read this.
       return (error as NodeJS.ErrnoException).code === "EAGAIN" ? 0 : bytes.length;

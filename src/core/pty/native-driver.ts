@@ -6,6 +6,7 @@ import { giveBack } from "../process/garbage.ts";
 import { usageOf } from "../process/usage.ts";
 import type { PtyDriver, PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
 import { duplicateMaster } from "./flow.ts";
+import { HastyEcho } from "./hasty-echo.ts";
 import { MasterWriter } from "./master-writer.ts";
 import { silence } from "./silence.ts";
 
@@ -19,6 +20,7 @@ class NativePty implements PtyProcess {
   readonly exited: Promise<void>;
   readonly ended: Promise<PtyExit>;
   readonly #child: Bun.Subprocess;
+  readonly #echo: HastyEcho;
   /** Where there is none (macOS), Bun itself writes. */
   readonly #writer: MasterWriter | undefined;
   #pendingBytes = 0;
@@ -28,6 +30,10 @@ class NativePty implements PtyProcess {
   readonly #outputEnded = Promise.withResolvers<void>();
 
   constructor({ argv, env, workingDir, cols, rows, onOutput }: PtySpec) {
+    this.#echo = new HastyEcho((chunk) => {
+      this.#chunks++;
+      onOutput(chunk);
+    });
     this.#child = Bun.spawn(argv, {
       env,
       cwd: workingDir,
@@ -75,6 +81,10 @@ class NativePty implements PtyProcess {
       this.#pendingBytes += bytes.length;
       terminal.write(bytes);
     }
+  }
+
+  typed(bytes: number): void {
+    if (this.#writer && !this.#child.terminal!.closed) this.#echo.typed(bytes, this.#writer.fd);
   }
 
   get isAtRest(): boolean {

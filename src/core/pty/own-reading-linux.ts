@@ -4,12 +4,11 @@
 // is there and waits for nobody. Meanwhile Bun is not told of output: it asks to be woken for one event at a time
 // (EPOLLONESHOT), and that wish is taken back, as it is after each event, and made again later.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { changeEpoll, ioctlNumber, readInto } from "../process/libc.ts";
-import { masterNumber, terminalNumberOf } from "./flow-linux.ts";
+import { changeEpoll, readInto } from "../process/libc.ts";
+import { hasOutput, masterNumber, terminalNumberOf } from "./flow-linux.ts";
 
 const EPOLLIN = 1;
 const EPOLLONESHOT = 0x4000_0000;
-const FIONREAD = 0x541b;
 
 interface Wish {
   epollFd: number;
@@ -51,7 +50,7 @@ export class OwnReading {
     if (!this.#isTaken || masterNumber(fd) !== this.number) return 0;
     let length = 0;
     for (let heardAt = performance.now(); length < memory.length; ) {
-      if ((ioctlNumber(fd, FIONREAD) ?? 0) > 0) {
+      if (hasOutput(fd)) {
         const bytes = readInto(fd, memory, length);
         if (bytes <= 0) break;
         length += bytes;

@@ -139,6 +139,7 @@ export class Terminal {
     if (size) this.#resize(size);
     this.#lastActivity = Date.now();
     this.#pty.write(bytes);
+    this.#pty.typed?.(bytes.length);
     return this.#pty.pendingBytes;
   }
 

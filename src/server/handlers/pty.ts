@@ -1,3 +1,4 @@
+import { keystrokeBytesMax } from "../../core/limits.ts";
 import { terminalSummary } from "../../core/pty/summary.ts";
 import type { Terminal } from "../../core/pty/terminal.ts";
 import { waitFor } from "../../core/pty/wait.ts";
@@ -6,8 +7,6 @@ import { isAnswer, mayAnswer, noteTyping } from "../answers.ts";
 import { decodeData } from "../decode-data.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 import type { SubscriptionHandlers } from "./pty-subscriptions.ts";
-
-const keystrokeBytesMax = 16;
 
 type PtyHandlers = Pick<
   Handlers,
@@ -30,11 +29,13 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
         if (answers && !mayAnswer(terminal, subscriptions))
           return { session_id, bytes: bytes.length, pending_bytes: 0 };
         if (!answers) noteTyping(terminal, subscriptions);
+        const before = terminal.ring.end;
         const pending = terminal.write(bytes, answers ? undefined : lane);
         const reply = { session_id, bytes: bytes.length, pending_bytes: pending };
         // Who types waits for the echo, not for the reply: that goes first.
+        const isEchoed = terminal.ring.end > before;
         const isKeystroke = bytes.length <= keystrokeBytesMax && subscriptions.has(session_id);
-        return isKeystroke ? terminal.echo.printedOrLate().then(() => reply) : reply;
+        return isKeystroke && !isEchoed ? terminal.echo.printedOrLate().then(() => reply) : reply;
       });
     },
 
