@@ -30,7 +30,7 @@ export class ShellVisits {
   #onEnd: (end: VisitEnd) => void = () => {};
   #onState: () => void = () => {};
   #report: PromiseWithResolvers<void> | undefined;
-
+  #isOver = false;
   #shellEnded: (end: ProcessEnd) => void = () => {};
 
   constructor(
@@ -77,9 +77,10 @@ export class ShellVisits {
     return this.#report?.promise;
   }
 
-  /** There will be no more. What the shell has closed or will close by itself needs nobody to do it. */
+  /** There will be no more. What is being read ends by itself, when the shell closes its side. */
   end(): void {
-    if (!this.#pipe) closeFd(this.fd);
+    if (!this.#pipe && !this.#isOver) closeFd(this.fd);
+    this.#isOver = true;
   }
 
   async close(): Promise<void> {
