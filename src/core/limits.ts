@@ -97,9 +97,12 @@ export const floodTurnBytes = 64 * 1024;
 /** The same where it is the only one, nobody types, and it cannot be read but as Bun does. */
 export const loneFloodTurnBytes = 256 * 1024;
 export const floodTurnPauseMs = 1;
-/** How long the only one that prints is waited for, and after how long without a word it is no flood any more. */
+/** How long the only one that prints is waited for, each time and in one turn, and when without a word it is no flood any more. */
 export const patienceMs = 0.05;
+export const longestPatienceMs = 1;
 export const quietFloodMs = 2;
+/** With less at a time it is waited for asleep: a millisecond later there is as much as then can be read at once. */
+export const floodPieceBytes = 2048;
 
 /** While somebody types, floods get a part of the machine only: so long a pause, until so long after a keystroke. */
 export const politePauseMs = 16;

@@ -1,7 +1,14 @@
 // Programs that print without end, as far as the daemon can read them itself: one after the other, a bounded piece each,
 // and in between everybody else is served. While somebody types there is a long pause between two pieces: a flood keeps
 // two cores busy, its program, the kernel's work on it and ours, and an echo would have to wait for them.
-import { floodTurnBytes, floodTurnPauseMs, patienceMs, politeReadPauseMs, quietFloodMs } from "../limits.ts";
+import {
+  floodPieceBytes,
+  floodTurnBytes,
+  floodTurnPauseMs,
+  patienceMs,
+  politeReadPauseMs,
+  quietFloodMs,
+} from "../limits.ts";
 import type { OwnReading } from "./own-reading-linux.ts";
 import { isSomebodyTypingBeside } from "./typing.ts";
 
@@ -35,26 +42,26 @@ export class Flood {
     this.onEnd();
   }
 
-  /** Its piece. False where it had nothing to say. */
-  read(waitMs: number): boolean {
+  /** Its piece. How many bytes that was. */
+  read(waitMs: number): number {
     const length = this.reading.read(memory, waitMs);
     const now = performance.now();
     if (length > 0) {
       this.#lastHeard = now;
       this.onOutput(memory.subarray(0, length));
     } else if (now - this.#lastHeard > quietFloodMs) this.end();
-    return length > 0;
+    return length;
   }
 }
 
-/** Of any of them. */
-let lastHeard = 0;
+/** When any of them had much to say: for one that prints line by line, however many, nobody stays awake. */
+let lastHeardMuch = 0;
 
 function schedule(): void {
   if (isScheduled || floods.length === 0) return;
   isScheduled = true;
   if (isSomebodyTypingBeside(floods[0]!.terminal)) setTimeout(takeTurn, politeReadPauseMs);
-  else if (performance.now() - lastHeard < floodTurnPauseMs) setImmediate(takeTurn);
+  else if (performance.now() - lastHeardMuch < floodTurnPauseMs) setImmediate(takeTurn);
   else setTimeout(takeTurn, floodTurnPauseMs);
 }
 
@@ -65,6 +72,10 @@ function takeTurn(): void {
   floods.push(flood);
   // The kernel's next 4 KB are worth to be waited for where the others are silent: to sleep and be woken takes longer.
   const isTheOnlyOne = floods.length === 1 || isSomebodyTypingBeside(flood.terminal);
-  if (flood.read(isTheOnlyOne ? patienceMs : 0)) lastHeard = performance.now();
-  schedule();
+  try {
+    const length = flood.read(isTheOnlyOne ? patienceMs : 0);
+    if (length >= floodPieceBytes) lastHeardMuch = performance.now();
+  } finally {
+    schedule(); // a bug in what is done with one's output must not silence all the others
+  }
 }

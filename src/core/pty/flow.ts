@@ -18,6 +18,11 @@ export function valveOf(pid: number): OutputValve | undefined {
   return isLinux ? linux.valveOf(pid) : undefined;
 }
 
+/** False where the process has none (any more), or it cannot be known at the moment. */
+export function hasTerminal(pid: number): boolean {
+  return !isLinux || linux.terminalNumberOf(pid) !== undefined;
+}
+
 /** To read the output oneself. Undefined where the system has no such thing, or the driver has a thread that reads. */
 export function ownReadingOf(pid: number): reading.OwnReading | undefined {
   return isLinux ? reading.ownReadingOf(pid) : undefined;

@@ -4,6 +4,7 @@
 // is there and waits for nobody. Meanwhile Bun is not told of output: it asks to be woken for one event at a time
 // (EPOLLONESHOT), and that wish is taken back, as it is after each event, and made again later.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { longestPatienceMs } from "../limits.ts";
 import { changeEpoll, readInto } from "../process/libc.ts";
 import { hasOutput, masterNumber, terminalNumberOf } from "./flow-linux.ts";
 
@@ -44,18 +45,22 @@ export class OwnReading {
     this.#isTaken = false;
   }
 
-  /** How much was read into the memory: what is there, and what comes within so many milliseconds after the last of it. */
+  /**
+   * How much was read into the memory: what is there, and what comes within so many milliseconds after the last of it.
+   * Who prints byte by byte is not waited for until the memory is full: nobody else is served meanwhile.
+   */
   read(memory: Uint8Array, patienceMs: number): number {
     const { fd } = this.wish;
     if (!this.#isTaken || masterNumber(fd) !== this.number) return 0;
     let length = 0;
+    const deadline = performance.now() + longestPatienceMs;
     for (let heardAt = performance.now(); length < memory.length; ) {
       if (hasOutput(fd)) {
         const bytes = readInto(fd, memory, length);
         if (bytes <= 0) break;
         length += bytes;
         heardAt = performance.now();
-      } else if (patienceMs === 0 || performance.now() - heardAt > patienceMs) break;
+      } else if (performance.now() >= Math.min(heardAt + patienceMs, deadline)) break;
     }
     return length;
   }

@@ -10,7 +10,8 @@ import {
   userDecidesMs,
 } from "../limits.ts";
 import { Flood } from "./flood-rounds.ts";
-import { type OutputValve, ownReadingOf, valveOf } from "./flow.ts";
+import { hasTerminal, type OutputValve, ownReadingOf, valveOf } from "./flow.ts";
+import type { OwnReading } from "./own-reading-linux.ts";
 import { isSomebodyTypingBeside } from "./typing.ts";
 
 const waiting: Turns[] = [];
@@ -43,6 +44,8 @@ export class Turns {
   /** While the daemon reads it itself. */
   #flood: Flood | undefined;
   #isAboutToRead = false;
+  /** Found once: the search goes through everything that the daemon has open, for each of many short floods. */
+  #reading: OwnReading | undefined;
   /** Until it is found out that it cannot. */
   #canRead = true;
 
@@ -85,13 +88,17 @@ export class Turns {
     setImmediate(() => {
       this.#isAboutToRead = false;
       if (this.#isOver || this.#flood) return;
-      const reading = ownReadingOf(this.#pid);
-      this.#canRead = reading !== undefined;
-      if (reading?.take())
-        this.#flood = new Flood(reading, this.terminal, this.onOutput, () => {
-          this.#flood = undefined;
-          this.#printedBytes = 0;
-        });
+      this.#reading ??= ownReadingOf(this.#pid);
+      // Where no terminal can be found just now (descriptors may have run out), there is none to be stopped either.
+      this.#canRead = this.#reading !== undefined || !hasTerminal(this.#pid);
+      if (!this.#reading?.take()) {
+        this.#reading = undefined;
+        return;
+      }
+      this.#flood = new Flood(this.#reading, this.terminal, this.onOutput, () => {
+        this.#flood = undefined;
+        this.#printedBytes = 0;
+      });
     });
   }
 

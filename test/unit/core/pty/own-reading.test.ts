@@ -49,6 +49,23 @@ test.if(isLinux)("a program waits while nobody reads, and every byte comes", asy
   expect(kinds.bun).toBeGreaterThan(0);
 });
 
+test.if(isLinux)("who prints byte by byte is not waited for until the memory is full", async () => {
+  const child = Bun.spawn(["sh", "-c", "while :; do printf x; done"], {
+    terminal: { cols: 80, rows: 24, data() {} },
+  });
+  await Bun.sleep(20);
+  const reading = ownReadingOf(child.pid)!;
+  expect(reading.take()).toBe(true);
+  const memory = Buffer.alloc(4 * 1024 * 1024);
+  const began = performance.now();
+  expect(reading.read(memory, 1000)).toBeGreaterThan(0);
+  expect(performance.now() - began).toBeLessThan(500);
+  reading.giveBack();
+  child.kill("SIGKILL");
+  await child.exited;
+  child.terminal!.close();
+});
+
 test.if(isLinux)("a process without a terminal, or one that has ended, has nothing to be read", async () => {
   const child = Bun.spawn(["sleep", "60"], { stdio: ["ignore", "ignore", "ignore"] });
   expect(ownReadingOf(child.pid)).toBeUndefined();
