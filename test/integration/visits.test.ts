@@ -1,10 +1,11 @@
 // Commands that the waiting bash runs itself and waits on, and those that it becomes: nobody may tell them from others.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { listProcesses } from "../support/processes.ts";
 import { Random } from "../support/random.ts";
-import { newSession } from "../support/session.ts";
+import { newSession, type Runner } from "../support/session.ts";
 import { follow } from "../support/stream.ts";
 import { until } from "../support/wait.ts";
 import type { Wire } from "../support/wire.ts";
@@ -21,6 +22,10 @@ const bash = { shell: "/bin/bash" };
 const isLinux = process.platform === "linux";
 const shellPid = "echo $BASHPID";
 
+/** Of the shell that waits; one that was just killed does not tell. */
+const pidOf = (run: Runner): Promise<number> =>
+  until("a shell", async () => Number((await run(shellPid)).stdout.trim()));
+
 describe.skipIf(!isLinux)("one shell", () => {
   test("runs them all, and the one that comes after", async () => {
     const { out } = await newSession(wire, bash);
@@ -34,8 +39,8 @@ describe.skipIf(!isLinux)("one shell", () => {
   });
 
   test("that is killed while it waits takes nothing with it", async () => {
-    const { out } = await newSession(wire, bash);
-    const pid = Number(await out(shellPid));
+    const { out, run } = await newSession(wire, bash);
+    const pid = await pidOf(run);
     await out("x=1; y=$x");
     process.kill(pid, "SIGKILL");
     await until("its end", () => !listProcesses().some((process) => process.pid === pid));
@@ -47,7 +52,7 @@ describe.skipIf(!isLinux)("one shell", () => {
     await run("x=a");
     for (let i = 0; i < 20; i++) {
       const before = (await run("echo $x")).stdout.trim();
-      const pid = Number((await run(shellPid)).stdout);
+      const pid = await pidOf(run);
       await run("x+=b");
       process.kill(pid, "SIGKILL"); // perhaps while it reports
       const after = await run('echo "$x"');
@@ -55,6 +60,56 @@ describe.skipIf(!isLinux)("one shell", () => {
       const value = after.signal === "SIGKILL" ? (await run('echo "$x"')).stdout : after.stdout;
       expect(value.trim()).toBe(`${before}b`);
     }
+  });
+
+  test("that is killed before it could report knows where it came from when its command is done again", async () => {
+    const { run, out } = await newSession(wire, bash);
+    await out("cd /usr");
+    await out("cd /etc");
+    for (let i = 0; i < 10; i++) {
+      const pid = await pidOf(run);
+      await out(`x=${i}-$OLDPWD`);
+      process.kill(pid, "SIGKILL");
+      const after = await run('echo "$x"');
+      const value = after.signal === "SIGKILL" ? (await run('echo "$x"')).stdout : after.stdout;
+      expect(value.trim()).toBe(`${i}-/usr`);
+    }
+  });
+
+  test("whose files are cleaned away before it could report loses nothing", async () => {
+    const { out } = await newSession(wire, bash);
+    for (let i = 0; i < 20; i++) {
+      const file = (await out("cd /no/such || echo $0")).trim();
+      await out(`x=${i}`);
+      rmSync(dirname(file), { recursive: true, force: true }); // perhaps while it reports
+      expect(await out("echo $x")).toBe(`${i}`);
+    }
+  });
+
+  test("is not ended by a cancel that comes too late for its visitor", async () => {
+    const { id, run } = await newSession(wire, bash);
+    using other = await daemon.connect();
+    const reasons: string[] = [];
+    for (let i = 0; i < 100; i++) {
+      const cancelled = other.call("exec.cancel", { session_id: id });
+      reasons.push((await run("echo a")).reason);
+      await cancelled;
+    }
+    expect(reasons.filter((reason) => reason !== "exit" && reason !== "cancelled")).toEqual([]);
+  });
+
+  test("that is killed with a command in it leaves no descriptor", async () => {
+    const { id, run } = await newSession(wire, bash);
+    await run("x=1");
+    const count = async () => (await wire.call("system.stats", {})).open_fds;
+    const before = await count();
+    for (let i = 0; i < 20; i++) {
+      const pid = await pidOf(run);
+      const { stream_id } = await wire.call("exec.stream", { session_id: id, command: "echo a; y=1" });
+      process.kill(pid, "SIGKILL");
+      await wire.call("exec.wait", { stream_id });
+    }
+    await until("what is left", async () => (await count()) <= before + 6);
   });
 
   test("keeps what it was told just before a command that is stopped", async () => {
@@ -97,6 +152,16 @@ describe("a visit", () => {
     expect(stdout.endsWith("\nend\n")).toBe(true);
   });
 
+  test("shows in what is told of the session at once", async () => {
+    const { id, out } = await newSession(wire, bash);
+    for (let i = 0; i < 20; i++) {
+      await out(`export NAME_${i}=1; cd /usr`);
+      const { env_keys, working_dir } = await wire.call("session.info", { session_id: id });
+      expect(env_keys).toContain(`NAME_${i}`);
+      expect(working_dir).toBe("/usr");
+    }
+  });
+
   test("has the id of its own command", async () => {
     const { run } = await newSession(wire, bash);
     for (let i = 0; i < 3; i++) {
@@ -126,6 +191,15 @@ describe("a visit", () => {
     expect(await out('echo "$PWD"')).toBe(`${daemon.dir}/place`);
     mkdirSync(`${daemon.dir}/place`);
     expect(await out("pwd && echo *")).toBe(`${daemon.dir}/place\n*`);
+  });
+
+  test("exports where it was, and waits longer than TMOUT", async () => {
+    const { out } = await newSession(wire, bash);
+    await out("cd /usr");
+    expect(await out("printenv OLDPWD")).toBe("/tmp");
+    await out("TMOUT=0.000001");
+    for (let i = 0; i < 3; i++) expect(await out("echo a")).toBe("a");
+    expect(await out("printenv HOME")).not.toBe("");
   });
 
   test("hears of nothing that hides behind its words", async () => {
@@ -159,14 +233,21 @@ describe("a program that the shell becomes", () => {
     expect(await out("printenv _")).toMatch(/\/printenv$/);
   });
 
-  test("that dies by a signal says so", async () => {
+  test("that dies by a signal says so, also when the session has a state", async () => {
     const { run, out } = await newSession(wire, bash);
+    await out("x=1; f() { :; }");
     expect(await run("sh -c 'kill -SEGV $$'")).toMatchObject({
       exit_code: 139,
       signal: "SIGSEGV",
       reason: "signal",
     });
     expect(await out("echo $?")).toBe("139");
+  });
+
+  test("is not taken by a function of the name of that word", async () => {
+    const env = { "BASH_FUNC_exec%%": '() { echo EXECFN "$@"; }' };
+    const { out } = await newSession(wire, { ...bash, env });
+    expect(await out("printenv PWD")).toBe("/tmp");
   });
 
   test("may be found by a name that the session made", async () => {

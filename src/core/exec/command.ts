@@ -21,8 +21,8 @@ import type { CommandOutput } from "./command-output.ts";
 export interface CommandSpec {
   id: string;
   process: SpawnedProcess;
-  /** Otherwise it is over so soon that it is waited for. */
-  canBeHandedOver: boolean;
+  /** Otherwise it is over, or begun, so soon that it is waited for. */
+  canBeHandedOver: () => boolean;
   /** Otherwise it is a shell that a signal ends, and that may be told more than once. */
   mayHandleSignals: () => boolean;
   custody: Custody;
@@ -58,6 +58,8 @@ export interface CommandOutcome {
   receipt: Receipt;
   /** Nobody stopped or killed its shell: what that reports is the session's new state. */
   isOwnEnd: boolean;
+  /** Also where it ended by itself: a shell that goes on may hear of it a moment later. Not told of the past. */
+  wasSignalled?: boolean;
 }
 
 export class Command implements KnownCommand {
@@ -112,7 +114,7 @@ export class Command implements KnownCommand {
   /** Sends a signal and no more; if the command ends by it, it was cancelled. */
   signal(signal: NodeJS.Signals): void {
     this.#lastSignal = signal;
-    signalAll(this.#spec.custody.membersOf({ commandId: this.id }), signal);
+    if (!this.#goesOn) signalAll(this.#spec.custody.membersOf({ commandId: this.id }), signal);
   }
 
   /** Ends the tree of this command; background processes of earlier commands live on. */
@@ -120,7 +122,9 @@ export class Command implements KnownCommand {
     const { custody, keep, mayHandleSignals } = this.#spec;
     const { whileFrozen } = keep;
     const plainShell = mayHandleSignals() ? undefined : this.pid;
-    this.endedBy(reason, terminate(custody, { commandId: this.id }, { ...how, whileFrozen, plainShell }));
+    const end = () => terminate(custody, { commandId: this.id }, { ...how, whileFrozen, plainShell });
+    // A shell that goes on has nothing more to do with it.
+    this.endedBy(reason, this.#goesOn ? Promise.resolve() : end());
   }
 
   /** For whoever ends its processes otherwise. The outcome is known when that is done. */
@@ -141,7 +145,7 @@ export class Command implements KnownCommand {
   /** It has ended and all is told, or it runs and nobody is about to stop it; and what was read of it is kept. */
   get isAtRest(): boolean {
     if (this.#outcome) return true;
-    if (!this.#spec.canBeHandedOver) return false;
+    if (!this.#spec.canBeHandedOver()) return false;
     return !this.#isEnding && !this.#stopping && this.pipes.every((pipe) => pipe.isEnded || pipe.isAtRest);
   }
 
@@ -173,6 +177,7 @@ export class Command implements KnownCommand {
     const endWatch = keep.watch((reason) => this.stop(reason), this.#elapsedMs);
     const exit = await process.exited;
     this.#isEnding = true;
+    this.#goesOn = exit.goesOn === true;
     const { exitCode } = exit;
     const durationMs = Math.round(this.#elapsedMs);
     disarm();
@@ -180,7 +185,6 @@ export class Command implements KnownCommand {
     await this.#stopping;
     const signal = keep.signalOf(exit, this.#stopReason);
     this.output.finish(); // not before: what is being stopped may print without end until it is dead
-    this.#goesOn = exit.goesOn === true;
     if (!this.#goesOn) custody.removeRoot(process.pid);
     await Promise.all([this.#stdout.drained(drainMaxMs), this.#stderr.drained(drainMaxMs)]);
     this.#stdout.discardRest();
@@ -192,7 +196,8 @@ export class Command implements KnownCommand {
     const { stdout, stderr } = this.output;
     const receipt = receiptOf(measured, stdout.totalBytes + stderr.totalBytes, leftovers.length);
     const isOwnEnd = this.#stopReason === undefined && signal === null && reason !== "cancelled";
-    this.#outcome = { exitCode, signal, reason, durationMs, leftovers, receipt, isOwnEnd };
+    const wasSignalled = this.#stopReason !== undefined || this.#lastSignal !== undefined;
+    this.#outcome = { exitCode, signal, reason, durationMs, leftovers, receipt, isOwnEnd, wasSignalled };
     return this.#outcome;
   }
 

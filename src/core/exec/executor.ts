@@ -14,8 +14,8 @@ export interface LaunchRequest {
 
 export interface Launched {
   process: SpawnedProcess;
-  /** False for what runs in a shell that goes on, and is over at once. */
-  canBeHandedOver: boolean;
+  /** False for what runs in a shell that goes on, and is over at once, and until its shell was told to begin. */
+  canBeHandedOver: () => boolean;
   /** To be written and closed by the caller, where input was wanted. */
   stdinFd: number | undefined;
   /** The user's own, or those of a program that the shell became; false only where that is certain. */
@@ -32,6 +32,8 @@ export interface Executor {
   readonly workingDir: string;
   /** Names of the variables that the next command will find exported. */
   readonly exportedNames: string[];
+  /** Resolves when it is known what the last command changed; undefined where it is. */
+  readonly told?: Promise<void> | undefined;
   launch(request: LaunchRequest): Launched;
   /** Lets go of what waits for a command, and has nothing else wait until the next one comes. */
   rest(): void;

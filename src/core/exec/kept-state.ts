@@ -37,10 +37,11 @@ export class KeptState {
   /** What makes a new shell like the last one. What that one has not told will be done again, once. */
   forNewShell(): ShellState {
     if (this.#untold) {
-      const { command, workingDir } = this.#untold;
-      const again = `\nbuiltin cd -- ${quote(workingDir)}\n${command}\n`;
-      this.#state = { ...this.#state, script: this.#state.script + again };
+      const { command, workingDir, state } = this.#untold;
+      const place = `builtin cd -- ${quote(workingDir)}\nOLDPWD=${quote(state.previousDir ?? "")}\n`;
+      this.#state = { ...this.#state, script: `${this.#state.script}\n${place}${command}\n` };
       this.#untold = undefined;
+      this.#lastReport = undefined; // what says the same as that one says something else than this
     }
     return this.#state;
   }
@@ -58,14 +59,17 @@ export class KeptState {
     if (hasToTell) this.#untold = feed;
   }
 
-  /** The report of the last visit is there. */
+  /** The report of the visit is there. It is of no use before the visit has ended, or after it was done again. */
   told({ files, feed }: Pick<Reporter, "files" | "feed">): void {
+    if (this.#untold !== feed) return;
     const reported = this.#read(files, feed);
-    if (reported) this.#state = { ...this.#state, ...reported };
+    if (!reported) return void this.forNewShell(); // its files were cleaned away, or there was no room for them
+    this.#state = { ...this.#state, ...reported };
     this.#untold = undefined;
   }
 
-  #read(files: ShellFiles, feed: CommandFeed): ReportedState | undefined {
+  /** Nothing in it where it says the same as the last; undefined where it is not whole. */
+  #read(files: ShellFiles, feed: CommandFeed): Partial<ReportedState> | undefined {
     const report = files.readReport();
     const essence = report === undefined ? undefined : Bun.hash(report.replaceAll(files.dir, ""));
     const isSame = essence === this.#lastReport;
@@ -73,7 +77,7 @@ export class KeptState {
     // What was given to this command alone shows in its report, but is not the session's.
     const isOwn = feed.env.length === 0 && feed.place === "here";
     if (reported || !isOwn) this.#lastReport = reported && isOwn ? essence : undefined;
-    return reported && apartFrom(reported);
+    return isSame && essence !== undefined ? {} : reported && apartFrom(reported);
   }
 
   /** A directory that was given for one command is left again, unless the command itself went elsewhere. */

@@ -50,7 +50,7 @@ export class PlainExecutor implements Executor {
     custody.addRoot(process.pid, { sessionId, commandId: request.commandId });
     return {
       process,
-      canBeHandedOver: true,
+      canBeHandedOver: () => true,
       stdinFd: process.stdinFd,
       mayHandleSignals: () => true,
       begin: () => {},

@@ -41,6 +41,8 @@ export class PreparedShell {
   readonly files: ShellFiles;
   /** It may be killed while it waits. */
   hasEnded = false;
+  /** It was told to run a command and end. */
+  hasBegun = false;
   /** By its command. */
   becomesProgram = false;
   #waitsIn: string | undefined;
@@ -116,8 +118,9 @@ export class PreparedShell {
     this.#writeCommand(feed.command);
     return this.#visits!.prepare(kind, onState, (begin) =>
       this.#whenReported(() => {
+        if (this.#commandFd === undefined) return; // stopped before it began
         begin();
-        writeWhole(this.#commandFd!, bytesOf(visitWords[kind]));
+        writeWhole(this.#commandFd, bytesOf(visitWords[kind]));
       }),
     );
   }
@@ -153,6 +156,7 @@ export class PreparedShell {
     const fd = this.#commandFd!;
     this.#commandFd = undefined;
     this.#whenReported(() => {
+      this.hasBegun = true;
       this.#visits?.end();
       const word = this.spec.dialect.visitKind ? visitWords.none : "";
       this.#tell(fd, shellFiles.prologue, this.#prologue, word);
@@ -161,9 +165,13 @@ export class PreparedShell {
 
   /** What it has become is known before it can be lost with the next command. */
   #whenReported(act: () => void): void {
-    const report = this.#visits?.report;
-    if (report) void report.then(act);
+    if (this.report) void this.report.then(act);
     else act();
+  }
+
+  /** Resolves when the shell has told what its last visit changed; undefined where it has nothing to tell. */
+  get report(): Promise<void> | undefined {
+    return this.#visits?.report;
   }
 
   #tend({ commandId }: CommandFeed): void {
@@ -172,11 +180,11 @@ export class PreparedShell {
     sendSignal(pid, "SIGCONT"); // somebody may have stopped it while it waited
   }
 
-  /** For a shell that never got a command: its inputs end, and so does it. */
+  /** For a shell that never got a command for itself: its inputs end, and so does it. */
   async discard(): Promise<void> {
     for (const fd of [this.#stateFd, this.#commandFd, this.#stdinFd]) if (fd !== undefined) closeFd(fd);
     this.#stateFd = this.#commandFd = this.#stdinFd = undefined;
-    sendSignal(this.process.pid, "SIGKILL");
+    if (!this.hasEnded) sendSignal(this.process.pid, "SIGKILL");
     await this.process.exited;
     this.custody.removeRoot(this.process.pid);
     await Promise.all([this.process.output.close(), this.#visits?.close()]);

@@ -17,7 +17,7 @@ export function resumeCommand(
   return new Command({
     id: state.id,
     process: adoptProcess(state),
-    canBeHandedOver: true,
+    canBeHandedOver: () => true,
     custody,
     timeoutS: state.timeoutS,
     output: CommandOutput.from(state.output, given),

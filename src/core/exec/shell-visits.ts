@@ -56,7 +56,9 @@ export class ShellVisits {
       process: {
         ...{ pid, output, exited, stdinFd: undefined, extraFds: [], extraOutFds: [] },
         usage: () =>
-          end ? { cpuMs: (cpuMsOf(pid) ?? 0) - cpuBeforeMs, peakMemoryBytes: null } : this.shell.usage(),
+          end
+            ? { cpuMs: Math.max(0, (cpuMsOf(pid) ?? 0) - cpuBeforeMs), peakMemoryBytes: null }
+            : this.shell.usage(),
       },
       begin: () => begin(() => this.#expect(kind, onEnd, onState)),
       get end() {

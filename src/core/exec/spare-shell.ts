@@ -23,6 +23,11 @@ export class SpareShell implements SpareHolder {
     readonly spares: SpareShells,
   ) {}
 
+  /** Of the last command, if the shell has run it and has still to tell what that changed. */
+  get told(): Promise<void> | undefined {
+    return this.#shell?.report;
+  }
+
   get isAtRest(): boolean {
     return this.#isResting && !this.#shell && this.#leaving === 0;
   }

@@ -108,6 +108,10 @@ export class StatefulExecutor implements Executor {
     return this.#kept.known.exportedNames;
   }
 
+  get told(): Promise<void> | undefined {
+    return this.#spare.told;
+  }
+
   launch(request: LaunchRequest): Launched {
     const workingDir = request.workingDir && this.#places.require(request.workingDir, this.workingDir);
     return this.#launch(request, workingDir);
@@ -134,7 +138,7 @@ export class StatefulExecutor implements Executor {
     this.#busy = busy;
     return {
       process: shell.process,
-      canBeHandedOver: true,
+      canBeHandedOver: () => shell.hasBegun,
       stdinFd,
       mayHandleSignals: () => shell.becomesProgram || mayHandleSignals(feed),
       begin: () => {
@@ -149,21 +153,24 @@ export class StatefulExecutor implements Executor {
   /** The shell runs it and waits on. */
   #visit(shell: PreparedShell, feed: CommandFeed, kind: VisitKind, request: LaunchRequest): Launched {
     const reporter = { files: shell.files, feed, request };
-    let hasToTell = kind === "changing";
+    let hasTold = false;
     const visit = shell.prepareVisit(feed, kind, () => {
-      hasToTell = false; // perhaps before the command's output has been drained
+      hasTold = true; // perhaps before the command's output has been drained
       this.#kept.told(reporter);
     });
     return {
       process: visit.process,
-      canBeHandedOver: false,
+      canBeHandedOver: () => false,
       stdinFd: undefined,
       mayHandleSignals: () => false,
       begin: () => visit.begin(),
       settle: (outcome) => {
         const { end } = visit;
-        if (!end) return this.#settle(reporter, outcome);
-        this.#kept.visited(feed, end, hasToTell);
+        if (!end || outcome.wasSignalled) void this.#spare.discard(shell);
+        if (!end || !outcome.isOwnEnd) return this.#settle(reporter, outcome);
+        this.#kept.visited(feed, end, kind === "changing");
+        if (hasTold) this.#kept.told(reporter);
+        if (outcome.wasSignalled) return;
         shell.visitedIn(end.workingDir, end.workingDir !== feed.workingDir);
         this.#spare.settled();
         this.#spare.putBack(shell);

@@ -5,6 +5,9 @@ import type { HandlerContext, Handlers } from "./handlers.ts";
 
 type SessionHandlers = Pick<Handlers, "session.create" | "session.list" | "session.info" | "session.destroy">;
 
+/** A shell tells within a millisecond or two what it has become; one that was stopped does not. */
+const tellingMaxMs = 100;
+
 export function sessionHandlers({ registry }: HandlerContext): SessionHandlers {
   return {
     "session.create": (params, { quota }) =>
@@ -16,12 +19,12 @@ export function sessionHandlers({ registry }: HandlerContext): SessionHandlers {
       ),
     }),
 
-    "session.info": ({ session_id }) => {
+    "session.info": async ({ session_id }) => {
       const { terminals } = registry;
-      const info = terminals.has(session_id)
-        ? sessionInfo(terminals.get(session_id))
-        : inspectSession(registry.get(session_id));
-      return { ...info, runtime };
+      if (terminals.has(session_id)) return { ...sessionInfo(terminals.get(session_id)), runtime };
+      const { told } = registry.get(session_id).spec.executor;
+      if (told) await Promise.race([told, Bun.sleep(tellingMaxMs)]);
+      return { ...inspectSession(registry.get(session_id)), runtime };
     },
 
     "session.destroy": async ({ session_id, force = false }) => {

@@ -30,9 +30,12 @@ export function isHarmless({ command, state, mayImportFunctions }: CommandFeed):
   return !names.some((name) => mayBeDefined(name, known));
 }
 
-/** The state is asked as text: a name that appears in it anywhere may be that of an alias or a function. */
-const mayBeDefined = (name: string, known: ByteString): boolean =>
-  name === ":" ? /: ?\(\)|alias :/.test(known) : known.includes(name);
+/** The state is asked as text: a function or an alias of the name looks so in it, and much else may, too. */
+function mayBeDefined(name: string, known: ByteString): boolean {
+  if (!known.includes(name)) return false;
+  const escaped = name.replaceAll(/[.+]/g, "\\$&");
+  return new RegExp(`(?:^|[\\s'])${escaped}(?: ?\\(\\)|=)`, "m").test(known);
+}
 
 /** The first words of its simple commands; undefined where it is more than such, joined by pipes and lists. */
 function programsOf(command: ByteString): string[] | undefined {

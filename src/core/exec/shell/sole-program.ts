@@ -7,6 +7,9 @@ import { simpleCommands } from "./simple-commands.ts";
 /** Those that a harmless command can begin with: they would be found as files as well, and be others. */
 const builtins = new Set([":", "echo", "false", "kill", "pwd", "true"]);
 
+/** A depth of shells that is not just a number, aliases, and a function in place of the word that is needed. */
+const unusual = /^(?!declare -x SHLVL="\d+"$).*SHLVL|^alias |(?:^|['\s])exec \(\)/m;
+
 /**
  * The same command for a shell that becomes it, where it is harmless. On one line, so that messages count lines as
  * before; a program that is not found is looked for in the usual way, and missed in the usual words.
@@ -15,8 +18,9 @@ export function becoming({ command, state }: CommandFeed): ByteString | undefine
   const [first, ...more] = simpleCommands(command) ?? [];
   const [program] = first?.words ?? [];
   if (program === undefined || more.length > 0 || first!.separator !== "") return undefined;
-  if (builtins.has(program) || program.startsWith("-") || state.script.includes("SHLVL")) return undefined;
-  const isPath = program.includes("/");
+  if (builtins.has(program) || program.startsWith("-") || unusual.test(state.script)) return undefined;
+  const isPath = program.startsWith("/");
+  if (!isPath && program.includes("/")) return undefined; // it would be told its whole path
   const isThere = isPath ? `[[ -f ${program} && -x ${program} ]]` : `builtin hash ${program} 2>/dev/null`;
   const path = isPath ? program : `\${BASH_CMDS[${program}]}`;
   return `if ${isThere}; then _=${path} exec ${command}; else ${command}; fi\n`;

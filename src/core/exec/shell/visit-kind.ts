@@ -20,6 +20,9 @@ const specialNames =
 /** They are not the same in a shell that has run something before, or is not told the command's id. */
 const toldFromFresh = /\$\{?(?:_\b|BASH_|FUNCNAME|LINENO|RANDOM|SECONDS|TRL_)/;
 
+/** They are another every time: what was assigned from them cannot be done again, should the shell be lost. */
+const everNew = /\$\{?(?:BASHPID|EPOCH|PPID|SRANDOM)/;
+
 /** Options, aliases, attributes and functions with which these commands may do anything. */
 const unusualState =
   /^(?:shopt -s |shopt -u (?!expand_aliases$)|(?:builtin )?set |builtin pushd |declare -\w*[rni]\w* (?!OPTIND=)|alias )|(?:^|['\s])(?::|true|false|echo|pwd|cd|export) \(\)/m;
@@ -33,7 +36,8 @@ export function visitKind({ command, state, ...feed }: CommandFeed): VisitKind |
   const kinds = commands.map(kindOf);
   if (kinds.includes(undefined) || state.lateScript.includes("set ") || unusualState.test(state.script))
     return undefined;
-  return kinds.includes("changing") ? "changing" : "unchanging";
+  if (!kinds.includes("changing")) return "unchanging";
+  return everNew.test(command) ? undefined : "changing";
 }
 
 /** Without errors of syntax, and without pipes: those start processes. */

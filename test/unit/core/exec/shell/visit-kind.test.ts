@@ -75,6 +75,8 @@ describe("gets a shell of its own:", () => {
     "POSIXLY_CORRECT=1",
     "UID=3",
     "LC_ALL=C",
+    "x=$SRANDOM",
+    "x=1; echo $EPOCHSECONDS",
   ];
   const options = [
     "export -f f",
