@@ -16,7 +16,7 @@ export async function idleCost(
 ): Promise<IdleCost | undefined> {
   // The first few bring in what all share.
   for (let i = 0; i < 5; i++) await make();
-  await Bun.sleep(bench.times(1000, 300));
+  await Bun.sleep(bench.times(restMs, 300));
   const beforeKb = residentKb(pid);
   for (let i = 0; i < count; i++) await make();
   await Bun.sleep(bench.times(restMs, 500));
