@@ -1,4 +1,4 @@
-// Commands that the waiting bash runs itself and waits on, and those that it becomes: nobody may tell them from others.
+// Commands that the waiting bash runs itself and waits on: nobody may tell them from others.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
@@ -211,54 +211,6 @@ describe("a visit", () => {
     await out("unset -f echo cd; readonly fixed=1; declare -i number=1");
     expect((await run("fixed=2")).exit_code).not.toBe(0);
     expect(await out("number=2+3; echo $number $fixed")).toBe("5 1");
-  });
-});
-
-describe("a program that the shell becomes", () => {
-  test("is missed in the usual words", async () => {
-    const { run } = await newSession(wire, bash);
-    const missing = await run("no-such-program a");
-    expect(missing.exit_code).toBe(127);
-    expect(missing.stderr).toMatch(/bash: line 1: no-such-program: command not found\n$/);
-    expect(await run("/no/such")).toMatchObject({ exit_code: 127 });
-    const nowhere = await run("ls >/no/such/file");
-    expect(nowhere.exit_code).toBe(1);
-    expect(nowhere.stderr.match(/No such file/g)).toHaveLength(1);
-  });
-
-  test("is as deep as it would be otherwise, and knows its name", async () => {
-    const { out } = await newSession(wire, bash);
-    const depth = await out("sh -c 'echo $SHLVL'");
-    expect(await out("true; sh -c 'echo $SHLVL'; true")).toBe(depth);
-    expect(await out("printenv _")).toMatch(/\/printenv$/);
-  });
-
-  test("that dies by a signal says so, also when the session has a state", async () => {
-    const { run, out } = await newSession(wire, bash);
-    await out("x=1; f() { :; }");
-    expect(await run("sh -c 'kill -SEGV $$'")).toMatchObject({
-      exit_code: 139,
-      signal: "SIGSEGV",
-      reason: "signal",
-    });
-    expect(await out("echo $?")).toBe("139");
-  });
-
-  test("is not taken by a function of the name of that word", async () => {
-    const env = { "BASH_FUNC_exec%%": '() { echo EXECFN "$@"; }' };
-    const { out } = await newSession(wire, { ...bash, env });
-    expect(await out("printenv PWD")).toBe("/tmp");
-  });
-
-  test("may be found by a name that the session made", async () => {
-    const { out } = await newSession(wire, { ...bash, working_dir: daemon.dir });
-    await out(
-      "mkdir -p own; printf '#!/bin/sh\\necho own $0 \"$@\"\\n' >own/tool; chmod +x own/tool; PATH=$PWD/own:$PATH",
-    );
-    expect(await out("tool 'a b' c")).toBe(`own ${daemon.dir}/own/tool a b c`);
-    expect(await out("./own/tool")).toBe("own ./own/tool");
-    await out("rm own/tool; tool() { echo function; }");
-    expect(await out("tool")).toBe("function");
   });
 });
 

@@ -29,6 +29,11 @@ export class KeptState {
     this.#state = initial;
   }
 
+  /** Whether that is all: no visit is to be told yet. */
+  get isKnown(): boolean {
+    return this.#untold === undefined;
+  }
+
   /** As far as it has been told; in what a visit cannot change it is always so. */
   get known(): ShellState {
     return this.#state;
@@ -51,6 +56,11 @@ export class KeptState {
     const reported = outcome.isOwnEnd && files.mayReport ? this.#read(files, feed) : undefined;
     this.#state = { ...this.#state, ...reported, lastStatus: outcome.exitCode };
     if (reported && request.workingDir !== undefined) this.#leaveGivenDirectory(feed);
+  }
+
+  /** Without a shell, which therefore is as it was. */
+  ranProgram({ exitCode }: CommandOutcome): void {
+    this.#state = { ...this.#state, lastStatus: exitCode };
   }
 
   /** The shell waits on, and perhaps has still to report. */

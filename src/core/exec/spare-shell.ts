@@ -54,6 +54,18 @@ export class SpareShell implements SpareHolder {
     return undefined;
   }
 
+  /** The session is in use, if not by way of a shell. One is there again, as long as there are not many. */
+  prepareAside(state: () => ShellState): void {
+    if (this.#shell ? this.#shell.awaitsState : !this.spares.hasRoom) return;
+    if (!this.#shell) {
+      this.prepareWith(state());
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.spares.hold(this);
+    this.#waitForAWhile();
+  }
+
   /** It was taken, and waits again: its state is the session's. */
   putBack(shell: PreparedShell): void {
     clearTimeout(this.#timer);

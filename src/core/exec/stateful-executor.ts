@@ -5,16 +5,18 @@ import type { Enclosure } from "../isolation/enclosure.ts";
 import type { Custody } from "../process/custody.ts";
 import { requireDescriptors } from "../resources.ts";
 import type { CommandOutcome } from "./command.ts";
-import { type Env, type EnvOverrides, oddNames, overlayEnv, shellOverrides } from "./environment.ts";
+import { feedFor } from "./command-feed.ts";
+import { type Env, type EnvOverrides, oddNames, overlayEnv } from "./environment.ts";
 import type { Executor, Launched, LaunchRequest } from "./executor.ts";
 import { KeptState, type Reporter } from "./kept-state.ts";
 import { type Places, placesOf } from "./places.ts";
 import { PreparedShell, type ShellSpec } from "./prepared-shell.ts";
-import { bytesOf, fromText, toText } from "./shell/byte-string.ts";
+import { fromText, toText } from "./shell/byte-string.ts";
 import type { CommandFeed, ShellDialect, ShellState } from "./shell/dialect.ts";
 import { mayHandleSignals } from "./shell/script-parts.ts";
 import type { VisitKind } from "./shell/visit-kind.ts";
 import { ShellFiles } from "./shell-files.ts";
+import { SolePrograms } from "./sole-programs.ts";
 import { SpareShell } from "./spare-shell.ts";
 import type { SpareShells } from "./spare-shells.ts";
 
@@ -44,6 +46,7 @@ export class StatefulExecutor implements Executor {
   readonly #places: Places;
   readonly #kept: KeptState;
   readonly #spare: SpareShell;
+  readonly #programs: SolePrograms | undefined;
   /** Counts the commands: what is put off must not meet the next one. */
   #generation = 0;
   #busy: Reporter | undefined;
@@ -67,6 +70,9 @@ export class StatefulExecutor implements Executor {
       lastStatus: 0,
     };
     this.#kept = new KeptState((spec.resumed?.state as ShellState | undefined) ?? beginning, places);
+    const { programs } = dialect;
+    if (programs && !enclosure)
+      this.#programs = new SolePrograms({ sessionId, programs, launchEnv: ownEnv, custody: spec.custody });
     this.#spare = new SpareShell(() => this.#newShell(this.#shellSpec), spec.spares);
     if (spec.resumed?.busy) this.#resume(spec.resumed.busy);
     else if (!spec.resumed && spec.spares.hasRoom) this.#spare.prepare();
@@ -98,6 +104,7 @@ export class StatefulExecutor implements Executor {
 
   settleResumed(outcome: CommandOutcome): void {
     if (this.#busy) this.#settle(this.#busy, outcome);
+    else this.#kept.ranProgram(outcome);
   }
 
   get workingDir(): string {
@@ -114,12 +121,28 @@ export class StatefulExecutor implements Executor {
 
   launch(request: LaunchRequest): Launched {
     const workingDir = request.workingDir && this.#places.require(request.workingDir, this.workingDir);
-    return this.#launch(request, workingDir);
+    return this.#startProgram(request, workingDir) ?? this.#launch(request, workingDir);
+  }
+
+  /** Without a shell, where none is needed. */
+  #startProgram(request: LaunchRequest, workingDir: string | undefined): Launched | undefined {
+    if (!this.#programs || !this.#kept.isKnown) return undefined;
+    const process = this.#programs.start(feedFor(request, workingDir, this.#kept.known, this.#places));
+    return (
+      process && {
+        ...{ process, stdinFd: process.stdinFd, begin: () => {} },
+        ...{ canBeHandedOver: () => true, mayHandleSignals: () => true },
+        settle: (outcome) => {
+          this.#kept.ranProgram(outcome);
+          setImmediate(() => this.#spare.prepareAside(() => this.#kept.forNewShell()));
+        },
+      }
+    );
   }
 
   #launch(request: LaunchRequest, workingDir: string | undefined, isAgain = false): Launched {
     const shell = this.#takeShell(request.env);
-    const feed = this.#feedFor(request, workingDir, shell);
+    const feed = feedFor(request, workingDir, this.#kept.known, this.#places, shell);
     try {
       const kind = shell.visitKind(feed);
       return kind ? this.#visit(shell, feed, kind, request) : this.#run(shell, feed, request);
@@ -180,25 +203,6 @@ export class StatefulExecutor implements Executor {
 
   async dispose(): Promise<void> {
     await this.#spare.dispose();
-  }
-
-  #feedFor(request: LaunchRequest, given: string | undefined, shell: PreparedShell): CommandFeed {
-    const state = this.#kept.known;
-    const isHere = !given && shell.waitsIn(state.workingDir);
-    return {
-      commandId: request.commandId,
-      command: fromText(request.command),
-      state,
-      workingDir: given ? fromText(given) : state.workingDir,
-      place: isHere
-        ? "here"
-        : given || this.#places.isDirectory(bytesOf(state.workingDir))
-          ? "elsewhere"
-          : "gone",
-      env: shellOverrides(request.env),
-      hasStdin: request.wantsStdin,
-      mayImportFunctions: oddNames(request.env).length > 0,
-    };
   }
 
   /** What the caller waits for comes first; the next shell is told its state once the reply is on its way. */

@@ -8,6 +8,8 @@ import { usageOf } from "./usage.ts";
 
 export interface SpawnRequest {
   argv: string[];
+  /** What the program is told as its name, where that is not where it is found. */
+  argv0?: string;
   env: Record<string, string>;
   workingDir: string;
   /** How many pipes lead into the process, as descriptors 3, 4, ... */
@@ -61,6 +63,7 @@ export function spawnProcess(request: SpawnRequest): SpawnedProcess {
     ];
     const child = Bun.spawn(request.argv, {
       cwd: request.workingDir,
+      ...(request.argv0 === undefined ? {} : { argv0: request.argv0 }),
       env: request.env,
       detached: true,
       stdio: stdio as ["ignore", number, number],

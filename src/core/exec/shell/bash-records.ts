@@ -16,14 +16,19 @@ const record = new RegExp(String.raw`declare -([-a-zA-Z]+) ([A-Za-z_]\w*)(?:=${v
 
 /** Undefined where it is not what it should be; then it is better taken as a whole. */
 export function parseRecords(text: ByteString): BashRecord[] | undefined {
+  const { records, end } = recordsFrom(text, 0);
+  return end === text.length ? records : undefined;
+}
+
+/** As many as there are from there on, and where they end. */
+export function recordsFrom(text: ByteString, from: number): { records: BashRecord[]; end: number } {
   const records: BashRecord[] = [];
-  for (let at = 0; at < text.length; at = record.lastIndex) {
+  for (let at = from; ; at = record.lastIndex) {
     record.lastIndex = at;
-    const match = record.exec(text);
-    if (!match) return undefined;
+    const match = at < text.length ? record.exec(text) : null;
+    if (!match) return { records, end: at };
     records.push({ flags: match[1]!, name: match[2]!, text: match[0] });
   }
-  return records;
 }
 
 /** Whether a shell that is started with this variable has it so without being told. */

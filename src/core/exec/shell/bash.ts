@@ -3,12 +3,13 @@
 // which is over before the script begins, and a hook on EXIT. It leans on `builtin`, `[[` and, where it must,
 // on posix mode, in which special builtins win over functions: the user may have defined any name.
 import { bootScript, commandFile, trapWrapper } from "./bash-boot.ts";
+import { exportsIn } from "./bash-environment.ts";
 import { isInherited, parseRecords } from "./bash-records.ts";
 import { type ByteString, fromText, quote } from "./byte-string.ts";
 import type { CommandFeed, ReportContext, ReportedState, ShellDialect, ShellState } from "./dialect.ts";
 import { isHarmless } from "./harmless.ts";
 import * as parts from "./script-parts.ts";
-import { becoming, deeper } from "./sole-program.ts";
+import { becoming, deeper, programWords } from "./sole-program.ts";
 import { visitKind } from "./visit-kind.ts";
 
 const bootFile = "boot";
@@ -30,6 +31,7 @@ export const bash: ShellDialect = {
   commandFile,
   bootFile,
   visitKind,
+  programs: { wordsOf: programWords, exportsIn },
 
   launch: (shell, dir) => ({
     argv: [shell, `${dir}/${commandFile}`],
@@ -119,11 +121,14 @@ function readVariables(variables: ByteString, { launchEnv }: ReportContext) {
     return { lines: `${variables}\n`, exportedNames: [...exported].map((match) => match[1]!) };
   }
   const names = new Set(records.map(({ name }) => name));
+  const exported = new Set(records.filter(({ flags }) => flags.includes("x")).map(({ name }) => name));
   const born = bornWithShell.filter((name) => !names.has(name));
   const told = records.filter((record) => !constant.test(record.name) && !isInherited(record, launchEnv));
   return {
-    lines: parts.unsetLines(launchEnv, names) + list("unset", born) + told.map(({ text }) => text).join(""),
-    exportedNames: records.filter(({ flags }) => flags.includes("x")).map(({ name }) => name),
+    // One that is there, but no longer for programs, is unset as well: it would be exported again otherwise.
+    lines:
+      parts.unsetLines(launchEnv, exported) + list("unset", born) + told.map(({ text }) => text).join(""),
+    exportedNames: [...exported],
   };
 }
 

@@ -8,5 +8,11 @@ export const byteStringOf = (bytes: Uint8Array): ByteString => Buffer.from(bytes
 export const fromText = (text: string): ByteString => Buffer.from(text, "utf8").toString("latin1");
 export const toText = (bytes: ByteString): string => Buffer.from(bytes, "latin1").toString("utf8");
 
+/** Undefined where it is none. */
+export function textOf(bytes: ByteString): string | undefined {
+  const text = toText(bytes);
+  return fromText(text) === bytes ? text : undefined;
+}
+
 /** One word for any POSIX-like shell, whatever is in it. */
 export const quote = (word: ByteString): ByteString => `'${word.replaceAll("'", "'\\''")}'`;

@@ -55,6 +55,20 @@ export interface CommandScript {
   becomesProgram?: boolean;
 }
 
+/** What is to be known for starting a program without a shell, as a shell would start it. */
+export interface ProgramDialect {
+  /** The words of a command that is one program and nothing else; undefined where only a shell can tell. */
+  wordsOf(feed: CommandFeed): [string, ...string[]] | undefined;
+  /** Undefined where not all that a program would be given is certain. */
+  exportsIn(state: ShellState): ExportChanges | undefined;
+}
+
+/** What a state changes of the variables that every shell of the session is started with. */
+export interface ExportChanges {
+  unset: string[];
+  set: Record<string, string>;
+}
+
 export type ReportedState = Omit<ShellState, "lastStatus">;
 
 export interface ShellDialect {
@@ -64,6 +78,8 @@ export interface ShellDialect {
   bootFile: string;
   /** Whether a shell that waits can run the command and wait on. A dialect without it has no such shells. */
   visitKind?(feed: CommandFeed): VisitKind | undefined;
+  /** A dialect without it has every program started by a shell. */
+  programs?: ProgramDialect;
   launch(shell: string, dir: string): Launch;
   initialState(env: Record<string, string>): InitialState;
   /** Makes a new shell like the one that reported the state, and puts it where the session stands. */

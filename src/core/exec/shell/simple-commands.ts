@@ -4,7 +4,7 @@ import type { ByteString } from "./byte-string.ts";
 
 export interface SimpleCommand {
   /** As they are written, quotes and all. */
-  words: ByteString[];
+  words: readonly ByteString[];
   hasRedirection: boolean;
   /** What stands behind it; empty at the end of the text. */
   separator: ByteString;
@@ -17,8 +17,16 @@ const redirectionPattern = /\d?(?:>>|>|<)&?(?![<>&(|])/y;
 const separatorPattern = /&&|\|\||\||;|\n/y;
 const blankPattern = /[ \t]+/y;
 
+/** Several ask about one command in turn. */
+let latest: { text: ByteString; commands: SimpleCommand[] | undefined } = { text: "", commands: [] };
+
 /** Undefined where it is more than that. A separator that has no command before it gives one without words. */
-export function simpleCommands(text: ByteString): SimpleCommand[] | undefined {
+export function simpleCommands(text: ByteString): readonly SimpleCommand[] | undefined {
+  if (text !== latest.text) latest = { text, commands: parse(text) };
+  return latest.commands;
+}
+
+function parse(text: ByteString): SimpleCommand[] | undefined {
   const commands: SimpleCommand[] = [];
   let words: ByteString[] = [];
   let hasRedirection = false;

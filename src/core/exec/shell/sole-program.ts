@@ -1,11 +1,26 @@
-// A command that is one program and nothing else: the shell has nothing to do after it, and need not wait for it. It
-// becomes the program, as `bash -c` does, which saves a fork and its own end.
-import type { ByteString } from "./byte-string.ts";
+// A command that is one program and nothing else. Where its words say all, no shell is needed: the daemon can start it
+// with the session's variables. Otherwise the shell has nothing to do after it, and need not wait for it: it becomes the
+// program, as `bash -c` does, which saves a fork and its own end.
+import { type ByteString, toText } from "./byte-string.ts";
 import type { CommandFeed } from "./dialect.ts";
+import { isHarmless } from "./harmless.ts";
+import { literal } from "./literal-words.ts";
 import { simpleCommands } from "./simple-commands.ts";
 
 /** Those that a harmless command can begin with: they would be found as files as well, and be others. */
 const builtins = new Set([":", "echo", "false", "kill", "pwd", "true"]);
+
+/** The words as the program is to have them; undefined where a shell has to read them, or does something else. */
+export function programWords(feed: CommandFeed): [string, ...string[]] | undefined {
+  const [first, ...more] = simpleCommands(feed.command) ?? [];
+  const [program] = first?.words ?? [];
+  if (program === undefined || more.length > 0 || first!.hasRedirection) return undefined;
+  if (!/^[;\n]?$/.test(first!.separator) || builtins.has(program) || !isHarmless(feed)) return undefined;
+  const words = first!.words.map(literal);
+  return words.includes(undefined)
+    ? undefined
+    : ((words as ByteString[]).map(toText) as [string, ...string[]]);
+}
 
 /** A depth of shells that is not just a number, aliases, and a function in place of the word that is needed. */
 const unusual = /^(?!declare -x SHLVL="\d+"$).*SHLVL|^alias |(?:^|['\s])exec \(\)/m;

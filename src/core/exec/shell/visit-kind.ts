@@ -23,9 +23,9 @@ const toldFromFresh = /\$\{?(?:_\b|BASH_|FUNCNAME|LINENO|RANDOM|SECONDS|TRL_)/;
 /** They are another every time: what was assigned from them cannot be done again, should the shell be lost. */
 const everNew = /\$\{?(?:BASHPID|EPOCH|PPID|SRANDOM)/;
 
-/** Options, aliases, attributes and functions with which these commands may do anything. */
+/** Options (but for what functions are read with), aliases, attributes and functions with which these commands may do anything. */
 const unusualState =
-  /^(?:shopt -s |shopt -u (?!expand_aliases$)|(?:builtin )?set |builtin pushd |declare -\w*[rni]\w* (?!OPTIND=)|alias )|(?:^|['\s])(?::|true|false|echo|pwd|cd|export) \(\)/m;
+  /^(?:shopt -s (?!extglob\neval )|shopt -u (?!expand_aliases$)|(?:builtin )?set |builtin pushd |declare -\w*[rni]\w* (?!OPTIND=)|alias )|(?:^|['\s])(?::|true|false|echo|pwd|cd|export) \(\)/m;
 
 /** Undefined where it is to have a shell of its own. */
 export function visitKind({ command, state, ...feed }: CommandFeed): VisitKind | undefined {
@@ -41,7 +41,7 @@ export function visitKind({ command, state, ...feed }: CommandFeed): VisitKind |
 }
 
 /** Without errors of syntax, and without pipes: those start processes. */
-function isWellFormed(commands: SimpleCommand[]): boolean {
+function isWellFormed(commands: readonly SimpleCommand[]): boolean {
   if (commands.length === 0) return false;
   return commands.every(
     ({ words, hasRedirection, separator }, at) =>
@@ -53,7 +53,7 @@ function isWellFormed(commands: SimpleCommand[]): boolean {
 }
 
 function kindOf({ words }: SimpleCommand): VisitKind | undefined {
-  const [program, ...rest] = words as [ByteString, ...ByteString[]];
+  const [program, ...rest] = words as readonly [ByteString, ...ByteString[]];
   if (unchanging.has(program)) return "unchanging";
   const isChange =
     (program === "cd" && rest.length <= 1) ||

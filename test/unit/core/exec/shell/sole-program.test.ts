@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { becoming } from "../../../../../src/core/exec/shell/sole-program.ts";
+import { becoming, programWords } from "../../../../../src/core/exec/shell/sole-program.ts";
 
 const feed = (command: string, script = ""): Parameters<typeof becoming>[0] => ({
   commandId: "c-0",
@@ -47,4 +47,66 @@ describe("it does not become", () => {
   });
   test("anything where the depth of shells is the user's own", () =>
     expect(becoming(feed("ls", "unset SHLVL\n"))).toBeUndefined());
+});
+
+describe("the daemon starts", () => {
+  const cases: [string, string[]][] = [
+    ["ls -la", ["ls", "-la"]],
+    ["  /bin/true ;", ["/bin/true"]],
+    ["git commit -m 'a b' \"c d\"''\n", ["git", "commit", "-m", "a b", "c d"]],
+    ["./x a=b:c@d '' '$HOME'", ["./x", "a=b:c@d", "", "$HOME"]],
+  ];
+  for (const [command, words] of cases)
+    test(JSON.stringify(command), () => expect(programWords(feed(command))).toEqual(words as [string]));
+});
+
+describe("it does not start", () => {
+  const commands = [
+    ...[
+      "",
+      ";",
+      "ls; ls",
+      "ls | cat",
+      "ls >x",
+      "ls <x",
+      "ls &&",
+      "ls &",
+      "cd /",
+      "echo a",
+      "kill 1",
+      "exec ls",
+    ],
+    ...[
+      "ls *",
+      "ls ?",
+      "ls [a]",
+      "ls ~",
+      "ls a=~",
+      "ls $HOME",
+      'ls "$HOME"',
+      "ls ${x}",
+      "ls `pwd`",
+      "x=1 ls",
+    ],
+    ...[
+      "ls \\a",
+      "ls {a,b}",
+      "ls #a",
+      "ls !",
+      "! ls",
+      "(ls)",
+      "time ls",
+      "ls\nls",
+      "2 x",
+      "%1",
+      "'ls'",
+      "ls 'a",
+    ],
+  ];
+  for (const command of commands)
+    test(JSON.stringify(command), () => expect(programWords(feed(command))).toBeUndefined());
+  test("what a function or an alias stands for", () => {
+    expect(programWords(feed("ls", "eval 'ls () \n{ \n    :\n}'\n"))).toBeUndefined();
+    expect(programWords(feed("ls", "alias ls='x'\n"))).toBeUndefined();
+  });
 });

@@ -1,0 +1,69 @@
+// What a bash in a certain state gives to the programs that it starts: read from the script that makes a shell like it,
+// as this file's neighbours write it. A script that holds anything else is not understood, and nothing is known then.
+import { type BashRecord, recordsFrom } from "./bash-records.ts";
+import { type ByteString, textOf } from "./byte-string.ts";
+import type { ExportChanges, ShellState } from "./dialect.ts";
+
+const options = /(?:shopt -[su] [\w ]+\n)*/y;
+const unsettings = /(?:unset [\w ]+\n)*/y;
+const mask = /umask (\d+)\n\n/y;
+/** Options of the shell, and functions that are its own: no program sees them. */
+const unseen =
+  /(?:builtin set (?:[-+]o [\w-]+ ?)+\n)*(?:shopt -s extglob\neval '(?:[^']|'\\'')*'\n\n(?:builtin shopt -u extglob\n)?)?$/y;
+
+/** Undefined where not all that a program would be given is known to be so. */
+export function exportsIn({ script }: ShellState): ExportChanges | undefined {
+  if (script === "") return { unset: [], set: {} };
+  let at = 0;
+  const take = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(script);
+    at += found?.[0].length ?? 0;
+    return found;
+  };
+  take(options);
+  const unset = take(unsettings)![0]
+    .split(/\s/)
+    .filter((name) => name !== "unset" && name !== "");
+  const { records, end } = recordsFrom(script, at);
+  at = end;
+  const [, umask] = take(mask) ?? [];
+  if (umask === undefined || Number.parseInt(umask, 8) !== ownUmask() || !take(unseen)) return undefined;
+  return withRecords(unset, records);
+}
+
+function withRecords(unset: string[], records: BashRecord[]): ExportChanges | undefined {
+  const set: Record<string, string> = {};
+  for (const { name, flags, text } of records) {
+    if (name === "EXECIGNORE") return undefined; // it has a say in which file is the program
+    const value = flags.includes("x") && !/[aAn]/.test(flags) ? readValue(text) : null;
+    if (value === undefined) return undefined;
+    if (value === null) unset.push(name);
+    else set[name] = value;
+  }
+  return { unset, set };
+}
+
+const doubleQuoted = /="((?:\\[\\$`"]|[^"\\])*)"\n$/;
+const dollarQuoted = /=\$'((?:\\(?:[abEfnrtv\\']|[0-7]{3})|[^'\\])*)'\n$/;
+const escapes: Record<string, string> = {
+  ...{ a: "\x07", b: "\b", E: "\x1b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v", "\\": "\\", "'": "'" },
+};
+
+/** Null where it has none; undefined where it cannot be read, or is no text. */
+function readValue(record: ByteString): string | null | undefined {
+  if (!record.includes("=")) return null;
+  const [, plain] = doubleQuoted.exec(record) ?? [];
+  const [, escaped] = plain === undefined ? (dollarQuoted.exec(record) ?? []) : [];
+  const value =
+    plain?.replaceAll(/\\([\s\S])/g, "$1") ??
+    escaped?.replaceAll(/\\(\d{3}|[\s\S])/g, (_, code: string) =>
+      code.length === 3 ? String.fromCharCode(Number.parseInt(code, 8)) : escapes[code]!,
+    );
+  if (value === undefined) return undefined;
+  return textOf(value);
+}
+
+let umaskHere: number | undefined;
+/** The daemon's, and so that of every program that it starts. */
+const ownUmask = (): number => (umaskHere ??= process.umask());

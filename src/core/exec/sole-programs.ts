@@ -1,0 +1,82 @@
+// Commands that are one program: the daemon starts it as the session's shell would, with the same words, variables and
+// directory, and no shell is used up for it. Whatever a shell would have to say about it, a shell is asked to.
+import type { Custody } from "../process/custody.ts";
+import { type SpawnedProcess, spawnProcess } from "../process/spawn.ts";
+import { tagNames } from "../process/tags.ts";
+import type { Env } from "./environment.ts";
+import { findProgram } from "./find-program.ts";
+import { type ByteString, textOf } from "./shell/byte-string.ts";
+import type { CommandFeed, ExportChanges, ProgramDialect, ShellState } from "./shell/dialect.ts";
+
+export interface SoleProgramsSpec {
+  sessionId: string;
+  programs: ProgramDialect;
+  /** What every shell of the session is started with. */
+  launchEnv: Env;
+  custody: Custody;
+}
+
+export class SolePrograms {
+  readonly #spec: SoleProgramsSpec;
+  /** Of the script that was read last: most commands change nothing. */
+  #read: { script: ByteString; changes: ExportChanges | undefined } | undefined;
+
+  constructor(spec: SoleProgramsSpec) {
+    this.#spec = spec;
+  }
+
+  /** Undefined where it is for a shell to run the command. */
+  start(feed: CommandFeed): SpawnedProcess | undefined {
+    const { sessionId, programs, custody } = this.#spec;
+    const words = feed.env.length > 0 ? undefined : programs.wordsOf(feed);
+    const env = words && this.#envOf(feed);
+    if (!env) return undefined;
+    const path = findProgram(words[0], env["PATH"]);
+    if (path === undefined) return undefined;
+    const process = trySpawn({
+      argv: [path, ...words.slice(1)],
+      argv0: words[0],
+      env: { ...env, _: path, [tagNames.command]: feed.commandId },
+      workingDir: env["PWD"]!,
+      extraInputs: 0,
+      openStdin: feed.hasStdin,
+    });
+    if (process) custody.addRoot(process.pid, { sessionId, commandId: feed.commandId });
+    return process;
+  }
+
+  #envOf({ state, workingDir }: CommandFeed): Env | undefined {
+    const { launchEnv } = this.#spec;
+    const places = { PWD: textOf(workingDir), OLDPWD: textOf(state.previousDir ?? "") };
+    const depth = depthOf(launchEnv["SHLVL"]);
+    const changes = this.#changesIn(state);
+    const isUsual = changes && launchEnv["EXECIGNORE"] === undefined;
+    if (!isUsual || depth === undefined || places.PWD === undefined || places.OLDPWD === undefined)
+      return undefined;
+    const env: Env = { ...launchEnv, SHLVL: depth };
+    for (const name of changes.unset) delete env[name];
+    Object.assign(env, changes.set, places);
+    if (state.previousDir === undefined) delete env["OLDPWD"];
+    return env;
+  }
+
+  #changesIn(state: ShellState): ExportChanges | undefined {
+    const { script } = state;
+    if (this.#read?.script !== script) this.#read = { script, changes: this.#spec.programs.exportsIn(state) };
+    return this.#read.changes;
+  }
+}
+
+/** One more than that of who started the daemon, as every shell of the session has it; undefined for odd ones. */
+function depthOf(outer = "0"): string | undefined {
+  return /^\d{1,2}$/.test(outer) ? String(Number(outer) + 1) : undefined;
+}
+
+/** What cannot be started as it is (a directory, a text without an interpreter), a shell says so or reads it. */
+function trySpawn(request: Parameters<typeof spawnProcess>[0]): SpawnedProcess | undefined {
+  try {
+    return spawnProcess(request);
+  } catch {
+    return undefined;
+  }
+}
