@@ -84,7 +84,7 @@ describe.each([
 
 describe("a program", () => {
   test("that the daemon starts uses up no shell, whatever the session has exported", async () => {
-    const { out, run } = await newSession(wire, bash);
+    const { id, out, run } = await newSession(wire, bash);
     const pid = await out("echo $BASHPID");
     expect(await out("/bin/echo hello")).toBe("hello");
     expect((await run("/bin/false")).exit_code).toBe(1);
@@ -93,6 +93,7 @@ describe("a program", () => {
     for (const value of values) {
       await run("f() { :; }; unset HOME; true");
       await run(`export A=${quoted(value)}`);
+      await wire.call("session.info", { session_id: id }); // knows what that has changed
       const another = await out("echo $BASHPID");
       expect((await run("printenv A")).stdout).toBe(`${value}\n`);
       expect(await out("echo $BASHPID")).toBe(another);

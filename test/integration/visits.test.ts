@@ -76,6 +76,38 @@ describe.skipIf(!isLinux)("one shell", () => {
     }
   });
 
+  test("that is killed after several has them done again where they were", async () => {
+    const { id, run, out } = await newSession(wire, bash);
+    const pid = await pidOf(run);
+    // One after the other without a pause: the shell has not been asked what it has become.
+    const commands = ["cd /usr", "x=$PWD", "cd /etc", "y=$x:$OLDPWD", "export z=$PWD", "cd /"];
+    for (const command of commands) await run(command);
+    process.kill(pid, "SIGKILL");
+    await until("its end", () => !listProcesses().some((process) => process.pid === pid));
+    expect(await out('echo "$x $y $z $PWD"')).toBe("/usr /usr:/usr /etc /");
+    expect((await wire.call("session.info", { session_id: id })).env_keys).toContain("z");
+  });
+
+  test("runs so many that it has to be asked in between", async () => {
+    const { out, run } = await newSession(wire, bash);
+    const pid = await pidOf(run);
+    for (let i = 0; i < 100; i++) await out(`x+=${i}.`);
+    process.kill(pid, "SIGKILL");
+    await until("its end", () => !listProcesses().some((process) => process.pid === pid));
+    expect(await out("echo $x")).toBe(Array.from({ length: 100 }, (_, i) => `${i}.`).join(""));
+  });
+
+  test("that goes elsewhere is not taken to be where it was told to be before", async () => {
+    const { out } = await newSession(wire, bash);
+    const there = "cd / && (true)";
+    for (let i = 0; i < 3; i++) {
+      await out(there);
+      expect(await out("pwd")).toBe("/");
+      await out("cd /usr");
+      expect(await out("/bin/pwd")).toBe("/usr");
+    }
+  });
+
   test("whose files are cleaned away before it could report loses nothing", async () => {
     const { out } = await newSession(wire, bash);
     for (let i = 0; i < 20; i++) {

@@ -6,23 +6,29 @@ import type { PreparedShell } from "./prepared-shell.ts";
 import { bytesOf, fromText } from "./shell/byte-string.ts";
 import type { CommandFeed, ShellState } from "./shell/dialect.ts";
 
-/** `given` is the directory that was asked for; without a shell none waits where the command is to run. */
-export function feedFor(
-  request: LaunchRequest,
-  given: string | undefined,
-  state: ShellState,
-  places: Places,
-  shell?: PreparedShell,
-): CommandFeed {
-  const isHere = !given && shell?.waitsIn(state.workingDir) === true;
+/** For whoever starts it; `given` is the directory that was asked for. */
+export function feedFor(request: LaunchRequest, given: string | undefined, state: ShellState): CommandFeed {
   return {
     commandId: request.commandId,
     command: fromText(request.command),
     state,
     workingDir: given ? fromText(given) : state.workingDir,
-    place: isHere ? "here" : given || places.isDirectory(bytesOf(state.workingDir)) ? "elsewhere" : "gone",
+    place: "elsewhere",
     env: shellOverrides(request.env),
     hasStdin: request.wantsStdin,
     mayImportFunctions: oddNames(request.env).length > 0,
   };
+}
+
+/** For this shell, which has been given that state. */
+export function feedForShell(
+  feed: CommandFeed,
+  state: ShellState,
+  places: Places,
+  shell: PreparedShell,
+): CommandFeed {
+  const isGiven = feed.workingDir !== state.workingDir;
+  if (!isGiven && shell.waitsIn(state.workingDir)) return { ...feed, state, place: "here" };
+  const isThere = isGiven || places.isDirectory(bytesOf(state.workingDir));
+  return { ...feed, state, place: isThere ? "elsewhere" : "gone" };
 }

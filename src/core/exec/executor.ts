@@ -33,7 +33,7 @@ export interface Executor {
   /** Names of the variables that the next command will find exported. */
   readonly exportedNames: string[];
   /** Resolves when it is known what the last command changed; undefined where it is. */
-  readonly told?: Promise<void> | undefined;
+  tell?(): Promise<void> | undefined;
   launch(request: LaunchRequest): Launched;
   /** Lets go of what waits for a command, and has nothing else wait until the next one comes. */
   rest(): void;

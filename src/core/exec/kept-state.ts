@@ -3,8 +3,8 @@ import { intern } from "../../util/intern.ts";
 import type { CommandOutcome } from "./command.ts";
 import type { LaunchRequest } from "./executor.ts";
 import type { Places } from "./places.ts";
-import { byteStringOf, bytesOf, quote } from "./shell/byte-string.ts";
-import type { CommandFeed, ReportedState, ShellState } from "./shell/dialect.ts";
+import { type ByteString, byteStringOf, bytesOf, quote } from "./shell/byte-string.ts";
+import type { CommandFeed, ReportedState, ShellState, Surroundings } from "./shell/dialect.ts";
 import type { ShellFiles } from "./shell-files.ts";
 import type { VisitEnd } from "./shell-visits.ts";
 
@@ -15,12 +15,19 @@ export interface Reporter {
   request: LaunchRequest;
 }
 
+/** They may have to be done again, all of them. */
+const untoldMax = 32;
+
 export class KeptState {
   #state: ShellState;
   /** Of the last report. Most commands change nothing, and one that says the same need not be read again. */
   #lastReport: number | bigint | undefined;
-  /** A visit after which the shell has not reported yet. */
-  #untold: CommandFeed | undefined;
+  /** Visits after which their shell has not reported yet. */
+  #untold: CommandFeed[] = [];
+  /** Whether that shell is like the state says. Otherwise it did those visits, or they were done again in it. */
+  #isKnown = true;
+  /** Whose report would say all. */
+  #teller: ShellFiles | undefined;
 
   constructor(
     initial: ShellState,
@@ -29,9 +36,14 @@ export class KeptState {
     this.#state = initial;
   }
 
-  /** Whether that is all: no visit is to be told yet. */
+  /** Whether that is all: nothing has been done that is still to be told. */
   get isKnown(): boolean {
-    return this.#untold === undefined;
+    return this.#isKnown;
+  }
+
+  /** So much is not known that it is not to become more. */
+  get isOverdue(): boolean {
+    return this.#untold.length >= untoldMax;
   }
 
   /** As far as it has been told; in what a visit cannot change it is always so. */
@@ -40,14 +52,14 @@ export class KeptState {
   }
 
   /** What makes a new shell like the last one. What that one has not told will be done again, once. */
-  forNewShell(): ShellState {
-    if (this.#untold) {
-      const { command, workingDir, state } = this.#untold;
-      const place = `builtin cd -- ${quote(workingDir)}\nOLDPWD=${quote(state.previousDir ?? "")}\n`;
-      this.#state = { ...this.#state, script: `${this.#state.script}\n${place}${command}\n` };
-      this.#untold = undefined;
+  forNewShell(files?: ShellFiles): ShellState {
+    if (this.#untold.length > 0) {
+      const again = this.#untold.map(onceMore).join("");
+      this.#state = { ...this.#state, script: `${this.#state.script}\n${again}` };
+      this.#untold = [];
       this.#lastReport = undefined; // what says the same as that one says something else than this
     }
+    if (!this.#isKnown) this.#teller = files;
     return this.#state;
   }
 
@@ -55,6 +67,7 @@ export class KeptState {
   ended({ files, feed, request }: Reporter, outcome: CommandOutcome): void {
     const reported = outcome.isOwnEnd && files.mayReport ? this.#read(files, feed) : undefined;
     this.#state = { ...this.#state, ...reported, lastStatus: outcome.exitCode };
+    if (reported) this.#nowKnown();
     if (reported && request.workingDir !== undefined) this.#leaveGivenDirectory(feed);
   }
 
@@ -64,22 +77,44 @@ export class KeptState {
   }
 
   /** The shell waits on, and perhaps has still to report. */
-  visited(feed: CommandFeed, { exitCode, workingDir, previousDir }: VisitEnd, hasToTell: boolean): void {
-    this.#state = { ...this.#state, workingDir, previousDir, lastStatus: exitCode };
-    if (hasToTell) this.#untold = feed;
+  visited(
+    { files, feed }: Reporter,
+    { exitCode, workingDir, previousDir }: VisitEnd,
+    hasToTell: boolean,
+  ): void {
+    const { exportedNames } = this.#state;
+    // What says the same as the last report would now say something new.
+    if (workingDir !== feed.state.workingDir || previousDir !== feed.state.previousDir)
+      this.#lastReport = undefined;
+    const isNew = previousDir !== undefined && !exportedNames.includes("OLDPWD");
+    this.#state = {
+      ...{ ...this.#state, workingDir, previousDir, lastStatus: exitCode },
+      exportedNames: isNew ? [...exportedNames, "OLDPWD"] : exportedNames,
+    };
+    if (!hasToTell) return;
+    this.#untold.push(feed);
+    this.#isKnown = false;
+    this.#teller = files;
   }
 
-  /** The report of the visit is there. It is of no use before the visit has ended, or after it was done again. */
-  told({ files, feed }: Pick<Reporter, "files" | "feed">): void {
-    if (this.#untold !== feed) return;
-    const reported = this.#read(files, feed);
+  /** The report of that shell is there. It is of no use after the visits were done again in another one. */
+  told(files: ShellFiles): void {
+    if (this.#isKnown || this.#teller !== files) return;
+    const state = this.#state;
+    const reported = this.#read(files, { state, workingDir: state.workingDir, place: "here", env: [] });
     if (!reported) return void this.forNewShell(); // its files were cleaned away, or there was no room for them
     this.#state = { ...this.#state, ...reported };
-    this.#untold = undefined;
+    this.#nowKnown();
+  }
+
+  #nowKnown(): void {
+    this.#untold = [];
+    this.#isKnown = true;
+    this.#teller = undefined;
   }
 
   /** Nothing in it where it says the same as the last; undefined where it is not whole. */
-  #read(files: ShellFiles, feed: CommandFeed): Partial<ReportedState> | undefined {
+  #read(files: ShellFiles, feed: Surroundings): Partial<ReportedState> | undefined {
     const report = files.readReport();
     const essence = report === undefined ? undefined : Bun.hash(report.replaceAll(files.dir, ""));
     const isSame = essence === this.#lastReport;
@@ -97,6 +132,11 @@ export class KeptState {
     if (hasMoved || !isDirectory(bytesOf(feed.state.workingDir))) return;
     this.#state = { ...this.#state, workingDir: feed.state.workingDir };
   }
+}
+
+/** For a shell that may be anywhere. */
+function onceMore({ command, workingDir, state }: CommandFeed): ByteString {
+  return `builtin cd -- ${quote(workingDir)}\nOLDPWD=${quote(state.previousDir ?? "")}\n${command}\n`;
 }
 
 /** Without holding on to the report, of which all of it is made. */

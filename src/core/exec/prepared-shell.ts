@@ -21,7 +21,7 @@ import {
 } from "./shell/dialect.ts";
 import type { VisitKind } from "./shell/visit-kind.ts";
 import { ShellFiles } from "./shell-files.ts";
-import { ShellVisits, type Visit } from "./shell-visits.ts";
+import { ShellVisits, type Visit, type Visited } from "./shell-visits.ts";
 
 export interface ShellSpec {
   sessionId: string;
@@ -31,12 +31,14 @@ export interface ShellSpec {
   launchEnv: Record<string, string>;
   places: Places;
   enclosure: Enclosure | undefined;
+  /** What a shell has become is in its files. */
+  onTold(files: ShellFiles): void;
 }
 
 /** What its processor time is told by. */
 const canMeterVisits = process.platform === "linux";
 
-export class PreparedShell {
+export class PreparedShell implements Visited {
   readonly process: SpawnedProcess;
   readonly files: ShellFiles;
   /** It may be killed while it waits. */
@@ -67,7 +69,7 @@ export class PreparedShell {
     }
     [this.#stateFd, this.#commandFd, this.#stdinFd] = this.process.extraFds;
     const [visitsFd] = this.process.extraOutFds;
-    this.#visits = visitsFd === undefined ? undefined : new ShellVisits(this.process, visitsFd);
+    if (visitsFd !== undefined) this.#visits = new ShellVisits(this.process, visitsFd, this);
     this.#isOnlyTheSessions();
     void this.process.exited.then(() => {
       this.hasEnded = true;
@@ -112,15 +114,15 @@ export class PreparedShell {
     return this.#visits && this.spec.dialect.visitKind!(feed);
   }
 
-  /** Everything but the word to begin. `onState` is called when the shell's report is there, after the end. */
-  prepareVisit(feed: CommandFeed, kind: VisitKind, onState: () => void): Visit {
+  /** Everything but the word to begin. */
+  prepareVisit(feed: CommandFeed): Visit {
     this.#tend(feed);
     this.#writeCommand(feed.command);
-    return this.#visits!.prepare(kind, onState, (begin) =>
-      this.#whenReported(() => {
+    return this.#visits!.prepare((begin) =>
+      after(this.#visits!.telling, () => {
         if (this.#commandFd === undefined) return; // stopped before it began
         begin();
-        writeWhole(this.#commandFd, bytesOf(visitWords[kind]));
+        this.say(visitWords.run);
       }),
     );
   }
@@ -152,10 +154,11 @@ export class PreparedShell {
    * Wakes the shell. It is to be the last thing for the moment: the system likes to put the one that is woken on the
    * processor of the one that wakes it, where it waits until that one sleeps.
    */
-  begin(): void {
-    const fd = this.#commandFd!;
-    this.#commandFd = undefined;
-    this.#whenReported(() => {
+  begin(isKnown: boolean): void {
+    // What it has become is to be known before it can be lost with the command.
+    after(isKnown ? undefined : this.tell(), () => {
+      const fd = this.#commandFd!;
+      this.#commandFd = undefined;
       this.hasBegun = true;
       this.#visits?.end();
       const word = this.spec.dialect.visitKind ? visitWords.none : "";
@@ -163,15 +166,22 @@ export class PreparedShell {
     });
   }
 
-  /** What it has become is known before it can be lost with the next command. */
-  #whenReported(act: () => void): void {
-    if (this.report) void this.report.then(act);
-    else act();
+  /** Resolves when the shell has told what its visits have changed; undefined where it cannot. */
+  tell(): Promise<void> | undefined {
+    return this.#visits?.tell();
   }
 
-  /** Resolves when the shell has told what its last visit changed; undefined where it has nothing to tell. */
-  get report(): Promise<void> | undefined {
-    return this.#visits?.report;
+  /** The visit may have changed it; that is to be known, but after the reply. */
+  tellSoon(): void {
+    this.#visits?.tellSoon();
+  }
+
+  told(): void {
+    this.spec.onTold(this.files);
+  }
+
+  say(word: string): void {
+    if (this.#commandFd !== undefined) writeWhole(this.#commandFd, bytesOf(word));
   }
 
   #tend({ commandId }: CommandFeed): void {
@@ -223,6 +233,12 @@ export class PreparedShell {
   #writeFile(name: string, text: ByteString): void {
     forOwnerAlone(() => writeFileSync(`${this.dir}/${name}`, bytesOf(text)));
   }
+}
+
+/** At once, where there is nothing to wait for. */
+function after(event: Promise<void> | undefined, act: () => void): void {
+  if (event) void event.then(act);
+  else act();
 }
 
 function asSpawnError(error: unknown, shell: string): TrlError {

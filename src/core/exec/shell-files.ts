@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, rmS
 import { shellStateMaxBytes } from "../limits.ts";
 import { closeFd } from "../process/libc.ts";
 import { type ByteString, byteStringOf } from "./shell/byte-string.ts";
-import { type CommandFeed, type ReportedState, type ShellDialect, shellFiles } from "./shell/dialect.ts";
+import { type ReportedState, type ShellDialect, type Surroundings, shellFiles } from "./shell/dialect.ts";
 
 export class ShellFiles {
   /** Open for writing before there is a command, which is then written quickly. */
@@ -25,7 +25,7 @@ export class ShellFiles {
     return size === 0 || size > shellStateMaxBytes ? undefined : readPlainFile(path);
   }
 
-  parseReport(report: ByteString, feed: CommandFeed): ReportedState | undefined {
+  parseReport(report: ByteString, feed: Surroundings): ReportedState | undefined {
     const { dialect, dir, launchEnv } = this;
     return dialect.readReport(report, { feed, dir, launchEnv });
   }

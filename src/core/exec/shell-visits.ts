@@ -1,11 +1,12 @@
-// Visits to a shell that waits: commands that it runs and then waits on. It says on a pipe of its own how each ended,
-// and, where the command may have changed it, once more when its state is in the report's file.
+// Visits to a shell that waits: commands that it runs and then waits on. It says on a pipe of its own how each ended.
+// Where one may have changed it, it is asked what it has become, and says on the same pipe that this is in the report's
+// file. It is asked a moment later: to tell takes longer than most visits, and would keep a processor from the reply.
 
 import { closeFd, cpuMsOf } from "../process/libc.ts";
 import { PipeReader } from "../process/pipe-reader.ts";
 import type { ProcessEnd, SpawnedProcess } from "../process/spawn.ts";
 import { type ByteString, byteStringOf } from "./shell/byte-string.ts";
-import type { VisitKind } from "./shell/visit-kind.ts";
+import { visitWords } from "./shell/dialect.ts";
 
 export interface VisitEnd {
   exitCode: number;
@@ -22,14 +23,24 @@ export interface Visit {
   readonly end: VisitEnd | undefined;
 }
 
+export interface Visited {
+  /** Has the shell read that word. */
+  say(word: string): void;
+  /** The report is there. */
+  told(): void;
+}
+
 const stateNotice = "state";
+
+/** Longer than a reply takes to arrive. Who comes sooner is served first. */
+const tellAfterMs = 2;
 
 export class ShellVisits {
   #pipe: PipeReader | undefined;
   #text: ByteString = "";
   #onEnd: (end: VisitEnd) => void = () => {};
-  #onState: () => void = () => {};
   #report: PromiseWithResolvers<void> | undefined;
+  #timer: Timer | undefined;
   #isOver = false;
   #shellEnded: (end: ProcessEnd) => void = () => {};
 
@@ -37,12 +48,14 @@ export class ShellVisits {
     readonly shell: SpawnedProcess,
     /** The read end of the pipe. */
     readonly fd: number,
+    readonly visited: Visited,
   ) {
     void shell.exited.then((end) => this.#shellEnded(end));
   }
 
-  /** `onState` is called when the report is there; `begin` is given what is to be done just before. */
-  prepare(kind: VisitKind, onState: () => void, begin: (justBefore: () => void) => void): Visit {
+  /** `begin` is given what is to be done just before. */
+  prepare(begin: (justBefore: () => void) => void): Visit {
+    clearTimeout(this.#timer);
     const { pid, output } = this.shell;
     const { promise: exited, resolve } = Promise.withResolvers<ProcessEnd>();
     this.#shellEnded = resolve;
@@ -60,27 +73,42 @@ export class ShellVisits {
             ? { cpuMs: Math.max(0, (cpuMsOf(pid) ?? 0) - cpuBeforeMs), peakMemoryBytes: null }
             : this.shell.usage(),
       },
-      begin: () => begin(() => this.#expect(kind, onEnd, onState)),
+      begin: () =>
+        begin(() => {
+          this.#open();
+          this.#onEnd = onEnd;
+        }),
       get end() {
         return end;
       },
     };
   }
 
-  #expect(kind: VisitKind, onEnd: (end: VisitEnd) => void, onState: () => void): void {
-    this.#pipe ??= this.#open();
-    this.#onEnd = onEnd;
-    this.#onState = onState;
-    if (kind === "changing") this.#report = Promise.withResolvers();
+  /** Resolves when the shell has told its state, or cannot any more. Undefined where it takes no more visits. */
+  tell(): Promise<void> | undefined {
+    clearTimeout(this.#timer);
+    if (this.#isOver) return undefined;
+    if (!this.#report) {
+      if (this.#open().isEnded) return undefined;
+      this.#report = Promise.withResolvers();
+      this.visited.say(visitWords.tell);
+    }
+    return this.#report.promise;
   }
 
-  /** Resolves when the shell has told its state, or cannot any more. Undefined where it has nothing to tell. */
-  get report(): Promise<void> | undefined {
+  /** Where it was asked to tell, and has not done so. */
+  get telling(): Promise<void> | undefined {
     return this.#report?.promise;
+  }
+
+  tellSoon(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.tell(), tellAfterMs);
   }
 
   /** There will be no more. What is being read ends by itself, when the shell closes its side. */
   end(): void {
+    clearTimeout(this.#timer);
     if (!this.#pipe && !this.#isOver) closeFd(this.fd);
     this.#isOver = true;
   }
@@ -91,9 +119,11 @@ export class ShellVisits {
   }
 
   #open(): PipeReader {
-    const pipe = new PipeReader(this.fd, (chunk) => this.#take(byteStringOf(chunk)));
-    void pipe.ended.then(() => this.#told());
-    return pipe;
+    if (!this.#pipe) {
+      this.#pipe = new PipeReader(this.fd, (chunk) => this.#take(byteStringOf(chunk)));
+      void this.#pipe.ended.then(() => this.#told());
+    }
+    return this.#pipe;
   }
 
   #take(text: ByteString): void {
@@ -101,7 +131,7 @@ export class ShellVisits {
     for (; fields.length > 3; fields.splice(0, 3)) {
       const [status, workingDir, previousDir] = fields as [ByteString, ByteString, ByteString];
       if (status === stateNotice) {
-        this.#onState();
+        this.visited.told();
         this.#told();
       } else {
         this.#onEnd({ exitCode: Number(status), workingDir, previousDir: previousDir || undefined });

@@ -9,6 +9,8 @@ const hurryMs = 1;
 /** A command that runs so long has a processor to spare. */
 const spareDelayMs = 3;
 
+type StateFor = (shell: PreparedShell) => ShellState;
+
 export class SpareShell implements SpareHolder {
   #shell: PreparedShell | undefined;
   #timer: Timer | undefined;
@@ -23,9 +25,9 @@ export class SpareShell implements SpareHolder {
     readonly spares: SpareShells,
   ) {}
 
-  /** Of the last command, if the shell has run it and has still to tell what that changed. */
-  get told(): Promise<void> | undefined {
-    return this.#shell?.report;
+  /** What the last commands have changed, if the shell has run them and has still to tell. */
+  tell(): Promise<void> | undefined {
+    return this.#shell?.tell();
   }
 
   get isAtRest(): boolean {
@@ -55,10 +57,10 @@ export class SpareShell implements SpareHolder {
   }
 
   /** The session is in use, if not by way of a shell. One is there again, as long as there are not many. */
-  prepareAside(state: () => ShellState): void {
+  prepareAside(stateFor: StateFor): void {
     if (this.#shell ? this.#shell.awaitsState : !this.spares.hasRoom) return;
     if (!this.#shell) {
-      this.prepareWith(state());
+      this.prepareWith(stateFor);
       return;
     }
     clearTimeout(this.#timer);
@@ -106,16 +108,16 @@ export class SpareShell implements SpareHolder {
   }
 
   /** With a session's state it waits for a while. */
-  prepareWith(state: ShellState): void {
+  prepareWith(stateFor: StateFor): void {
     clearTimeout(this.#timer);
     this.#prepareIfPossible();
-    this.feed(state);
+    this.feed(stateFor);
   }
 
-  feed(state: ShellState): void {
+  feed(stateFor: StateFor): void {
     clearTimeout(this.#timer);
     if (!this.#shell) return;
-    this.#shell.feedState(state);
+    this.#shell.feedState(stateFor(this.#shell));
     this.#shell.getReady();
     this.#waitForAWhile();
   }

@@ -5,7 +5,7 @@ import type { Enclosure } from "../isolation/enclosure.ts";
 import type { Custody } from "../process/custody.ts";
 import { requireDescriptors } from "../resources.ts";
 import type { CommandOutcome } from "./command.ts";
-import { feedFor } from "./command-feed.ts";
+import { feedFor, feedForShell } from "./command-feed.ts";
 import { type Env, type EnvOverrides, oddNames, overlayEnv } from "./environment.ts";
 import type { Executor, Launched, LaunchRequest } from "./executor.ts";
 import { KeptState, type Reporter } from "./kept-state.ts";
@@ -61,7 +61,8 @@ export class StatefulExecutor implements Executor {
     const { launchEnv, ...initial } = dialect.initialState({ ...env, ...tags });
     const places = this.#places;
     const ownEnv = spec.resumed?.launchEnv ?? launchEnv;
-    this.#shellSpec = { sessionId, shell, dialect, launchEnv: ownEnv, enclosure, places };
+    const onTold = (files: ShellFiles) => this.#kept.told(files);
+    this.#shellSpec = { sessionId, shell, dialect, launchEnv: ownEnv, enclosure, places, onTold };
     const beginning = {
       ...initial,
       workingDir: fromText(spec.workingDir),
@@ -76,7 +77,7 @@ export class StatefulExecutor implements Executor {
     this.#spare = new SpareShell(() => this.#newShell(this.#shellSpec), spec.spares);
     if (spec.resumed?.busy) this.#resume(spec.resumed.busy);
     else if (!spec.resumed && spec.spares.hasRoom) this.#spare.prepare();
-    this.#spare.feed(this.#kept.forNewShell());
+    this.#spare.feed(this.#stateFor);
   }
 
   #resume({ dir, launchEnv, mayReport, request, feed }: NonNullable<StatefulState["busy"]>): void {
@@ -115,41 +116,48 @@ export class StatefulExecutor implements Executor {
     return this.#kept.known.exportedNames;
   }
 
-  get told(): Promise<void> | undefined {
-    return this.#spare.told;
+  tell(): Promise<void> | undefined {
+    return this.#kept.isKnown ? undefined : this.#spare.tell();
   }
+
+  /** Where something had to be done again in it, it is asked what it has become. */
+  readonly #stateFor = (shell: PreparedShell): ShellState => {
+    const state = this.#kept.forNewShell(shell.files);
+    if (!this.#kept.isKnown) shell.tellSoon();
+    return state;
+  };
 
   launch(request: LaunchRequest): Launched {
     const workingDir = request.workingDir && this.#places.require(request.workingDir, this.workingDir);
-    return this.#startProgram(request, workingDir) ?? this.#launch(request, workingDir);
+    const feed = feedFor(request, workingDir, this.#kept.known);
+    return this.#startProgram(feed) ?? this.#launch(request, feed);
   }
 
   /** Without a shell, where none is needed. */
-  #startProgram(request: LaunchRequest, workingDir: string | undefined): Launched | undefined {
-    if (!this.#programs || !this.#kept.isKnown) return undefined;
-    const process = this.#programs.start(feedFor(request, workingDir, this.#kept.known, this.#places));
+  #startProgram(feed: CommandFeed): Launched | undefined {
+    const process = this.#kept.isKnown ? this.#programs?.start(feed) : undefined;
     return (
       process && {
         ...{ process, stdinFd: process.stdinFd, begin: () => {} },
         ...{ canBeHandedOver: () => true, mayHandleSignals: () => true },
         settle: (outcome) => {
           this.#kept.ranProgram(outcome);
-          setImmediate(() => this.#spare.prepareAside(() => this.#kept.forNewShell()));
+          setImmediate(() => this.#spare.prepareAside(this.#stateFor));
         },
       }
     );
   }
 
-  #launch(request: LaunchRequest, workingDir: string | undefined, isAgain = false): Launched {
+  #launch(request: LaunchRequest, given: CommandFeed, isAgain = false): Launched {
     const shell = this.#takeShell(request.env);
-    const feed = feedFor(request, workingDir, this.#kept.known, this.#places, shell);
+    const feed = feedForShell(given, this.#kept.known, this.#places, shell);
     try {
       const kind = shell.visitKind(feed);
       return kind ? this.#visit(shell, feed, kind, request) : this.#run(shell, feed, request);
     } catch (error) {
       void this.#spare.discard(shell);
       // The files of a shell that waited may have been cleaned away; one that is started now has its own.
-      if (!isAgain) return this.#launch(request, workingDir, true);
+      if (!isAgain) return this.#launch(request, given, true);
       throw new TrlError("SPAWN_FAILED", `the command could not be started: ${(error as Error).message}`);
     }
   }
@@ -165,7 +173,7 @@ export class StatefulExecutor implements Executor {
       stdinFd,
       mayHandleSignals: () => shell.becomesProgram || mayHandleSignals(feed),
       begin: () => {
-        shell.begin();
+        shell.begin(this.#kept.isKnown);
         // In an enclosure it would take from what the command is allowed.
         if (!this.#spec.enclosure) this.#spare.prepareInTime();
       },
@@ -176,11 +184,7 @@ export class StatefulExecutor implements Executor {
   /** The shell runs it and waits on. */
   #visit(shell: PreparedShell, feed: CommandFeed, kind: VisitKind, request: LaunchRequest): Launched {
     const reporter = { files: shell.files, feed, request };
-    let hasTold = false;
-    const visit = shell.prepareVisit(feed, kind, () => {
-      hasTold = true; // perhaps before the command's output has been drained
-      this.#kept.told(reporter);
-    });
+    const visit = shell.prepareVisit(feed);
     return {
       process: visit.process,
       canBeHandedOver: () => false,
@@ -191,12 +195,13 @@ export class StatefulExecutor implements Executor {
         const { end } = visit;
         if (!end || outcome.wasSignalled) void this.#spare.discard(shell);
         if (!end || !outcome.isOwnEnd) return this.#settle(reporter, outcome);
-        this.#kept.visited(feed, end, kind === "changing");
-        if (hasTold) this.#kept.told(reporter);
+        this.#kept.visited(reporter, end, kind === "changing");
         if (outcome.wasSignalled) return;
         shell.visitedIn(end.workingDir, end.workingDir !== feed.workingDir);
         this.#spare.settled();
         this.#spare.putBack(shell);
+        if (this.#kept.isOverdue) void shell.tell();
+        else if (!this.#kept.isKnown) shell.tellSoon();
       },
     };
   }
@@ -216,7 +221,7 @@ export class StatefulExecutor implements Executor {
       reporter.files.remove();
       if (generation !== this.#generation) return; // the next command was quicker, and did it itself
       this.#isTidying = false;
-      this.#spare.prepareWith(this.#kept.forNewShell());
+      this.#spare.prepareWith(this.#stateFor);
     });
   }
 
@@ -230,7 +235,7 @@ export class StatefulExecutor implements Executor {
       shell = undefined;
     }
     shell ??= this.#newShell(withLaunchEnv(this.#shellSpec, odd));
-    if (shell.awaitsState) shell.feedState(this.#kept.forNewShell());
+    if (shell.awaitsState) shell.feedState(this.#stateFor(shell));
     return shell;
   }
 

@@ -67,15 +67,21 @@ export class PipeReader {
   async drained(maxMs: number): Promise<void> {
     const bytesMax = this.#bytes + pipeMaxBytes;
     let leftMs = maxMs;
-    for (let quietTurns = 0; quietTurns < 2 && !this.#isEnded && leftMs > 0 && this.#bytes < bytesMax; ) {
+    // What has left the pipe reaches the sink within one turn. So it takes a pipe that is empty and one turn after that.
+    let quietLooks = this.#isQuiet ? 1 : 0;
+    while (quietLooks < 2 && !this.#isEnded && leftMs > 0 && this.#bytes < bytesMax) {
       const before = this.#bytes;
       const began = performance.now();
       const wasBusy = this.#sinkBusy !== undefined;
       await (this.#sinkBusy ?? nextTurn());
       if (!wasBusy) leftMs -= performance.now() - began;
-      const isQuiet = before === this.#bytes && !this.#sinkBusy && !hasInput(this.fd);
-      quietTurns = isQuiet ? quietTurns + 1 : 0;
+      const isQuiet = before === this.#bytes && this.#isQuiet;
+      quietLooks = isQuiet ? quietLooks + 1 : 0;
     }
+  }
+
+  get #isQuiet(): boolean {
+    return !this.#isEnded && !this.#sinkBusy && !hasInput(this.fd);
   }
 
   #sinkToCome(): Sink {

@@ -22,7 +22,7 @@ export function sessionHandlers({ registry }: HandlerContext): SessionHandlers {
     "session.info": async ({ session_id }) => {
       const { terminals } = registry;
       if (terminals.has(session_id)) return { ...sessionInfo(terminals.get(session_id)), runtime };
-      const { told } = registry.get(session_id).spec.executor;
+      const told = registry.get(session_id).spec.executor.tell?.();
       if (told) await Promise.race([told, Bun.sleep(tellingMaxMs)]);
       return { ...inspectSession(registry.get(session_id)), runtime };
     },

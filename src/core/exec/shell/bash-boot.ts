@@ -60,19 +60,20 @@ const patienceS = 1_000_000;
 
 /**
  * Each visit is one byte on descriptor 4, with its command in the file that is the script's later. It runs here as it
- * would there, by name and line; how it ended is told on 6. What the shell has become is told by a fork of it, which
- * leaves it as it is. bash before 4.1 cannot read one byte whatever IFS is, and takes none. `cd` makes an OLDPWD that was
- * unset anew, without that it is exported as in every shell.
+ * would there, by name and line; how it ended is told on 6. What the shell has become is told, when that is asked for, by
+ * a fork of it, which leaves it as it is. bash before 4.1 cannot read one byte whatever IFS is, and takes none. `cd`
+ * makes an OLDPWD that was unset anew, without that it is exported as in every shell.
  */
 const receiveVisits = (dir: string): ByteString => `case $BASH_VERSION in
 [1-3].*|4.0.*) builtin read -r -n 1 -t ${patienceS} -u 4 __trl_visit;;
 *) while [[ 1 ]]; do
 builtin read -r -N 1 -t ${patienceS} -u 4 __trl_visit || ${parts.giveUp}
 [[ $__trl_visit != ${visitWords.none} ]] || builtin break
+[[ $__trl_visit != ${visitWords.tell} ]] || { ( __trl_report 0 "$@" ) >/dev/null 2>&1; builtin printf 'state\\0\\0\\0' >&6; builtin continue; }
 [[ -z $__trl_astray ]] || { __trl_old=\${OLDPWD-}; builtin cd -- "$__trl_astray" && __trl_astray= && OLDPWD=$__trl_old; } || ${parts.giveUp}
 builtin . ${quote(fromText(`${dir}/${commandFile}`))}
 builtin printf '%d\\0%s\\0%s\\0' "$?" "$PWD" "\${OLDPWD-}" >&6
-[[ $__trl_visit != ${visitWords.changing} ]] || { [[ -z \${OLDPWD-} ]] || builtin export OLDPWD; ( __trl_report 0 "$@" ) >/dev/null 2>&1; builtin printf 'state\\0\\0\\0' >&6; }
+[[ -z \${OLDPWD-} ]] || builtin export OLDPWD
 done;;
 esac
 `;

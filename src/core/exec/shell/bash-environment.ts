@@ -9,7 +9,7 @@ const unsettings = /(?:unset [\w ]+\n)*/y;
 const mask = /umask (\d+)\n\n/y;
 /** Options of the shell, and functions that are its own: no program sees them. */
 const unseen =
-  /(?:builtin set (?:[-+]o [\w-]+ ?)+\n)*(?:shopt -s extglob\neval '(?:[^']|'\\'')*'\n\n(?:builtin shopt -u extglob\n)?)?$/y;
+  /(?:builtin set (?:[-+]o [\w-]+ ?)+\n)*(?:shopt -s extglob\neval '[^']*(?:'\\''[^']*)*'\n\n(?:builtin shopt -u extglob\n)?)?$/y;
 
 /** Undefined where not all that a program would be given is known to be so. */
 export function exportsIn({ script }: ShellState): ExportChanges | undefined {
@@ -44,8 +44,8 @@ function withRecords(unset: string[], records: BashRecord[]): ExportChanges | un
   return { unset, set };
 }
 
-const doubleQuoted = /="((?:\\[\\$`"]|[^"\\])*)"\n$/;
-const dollarQuoted = /=\$'((?:\\(?:[abEfnrtv\\']|[0-7]{3})|[^'\\])*)'\n$/;
+const doubleQuoted = /="([^"\\]*(?:\\[\\$`"][^"\\]*)*)"\n$/;
+const dollarQuoted = /=\$'([^'\\]*(?:\\(?:[abEfnrtv\\']|[0-7]{3})[^'\\]*)*)'\n$/;
 const escapes: Record<string, string> = {
   ...{ a: "\x07", b: "\b", E: "\x1b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v", "\\": "\\", "'": "'" },
 };

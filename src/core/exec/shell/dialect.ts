@@ -45,6 +45,8 @@ export interface CommandFeed {
   mayImportFunctions: boolean;
 }
 
+export type Surroundings = Pick<CommandFeed, "state" | "workingDir" | "place" | "env">;
+
 export interface CommandScript {
   prologue: ByteString;
   /** Text of `commandFile`, where the dialect has one. */
@@ -92,13 +94,17 @@ export interface ShellDialect {
 }
 
 export interface ReportContext {
-  feed: CommandFeed;
+  /** Of the command before the report. */
+  feed: Surroundings;
   dir: string;
   launchEnv: Record<string, string>;
 }
 
-/** What a shell that takes visits is told on descriptor 4: one of these, and after the last of them its prologue. */
-export const visitWords = { unchanging: "r", changing: "s", none: "g" } as const;
+/**
+ * What a shell that takes visits is told on descriptor 4: to run the command, to report its state, or that there will be
+ * no more of it. After the last of these comes its prologue.
+ */
+export const visitWords = { run: "r", tell: "t", none: "g" } as const;
 
 /** Files in a shell's directory. */
 export const shellFiles = {

@@ -145,10 +145,12 @@ export const posix: ShellDialect = {
 
 type Fields = [string, string, string, string, string, string, string, string];
 
+const entryPattern = /(?:'[^']*'|"[^"\\]*(?:\\[\s\S][^"\\]*)*"|\\[\s\S]|[^\n'"\\]+)+/g;
+
 /** `name='value'` entries, one a line, except that a quoted value may hold newlines. */
 function entriesOf(text: ByteString): [name: string, text: ByteString][] {
   const entries: [string, ByteString][] = [];
-  for (const [entry] of text.matchAll(/(?:'[^']*'|"(?:\\[\s\S]|[^"\\])*"|\\[\s\S]|[^\n'"\\])+/g)) {
+  for (const [entry] of text.matchAll(entryPattern)) {
     const equals = entry.indexOf("=");
     if (equals > 0) entries.push([entry.slice(0, equals), entry]);
   }

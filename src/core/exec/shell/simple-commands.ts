@@ -12,7 +12,7 @@ export interface SimpleCommand {
 
 /** A word without anything that assigns, runs or defines: expansions are of plain names only. */
 const wordPattern =
-  /(?:[\w./,:@%+=^~*?[\]-]|'[^']*'|"(?:[^"$`\\]|\$\w+|\$\{\w+\})*"|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\})+/y;
+  /(?:[\w./,:@%+=^~*?[\]-]+|'[^']*'|"[^"$`\\]*(?:(?:\$\w+|\$\{\w+\})[^"$`\\]*)*"|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\})+/y;
 const redirectionPattern = /\d?(?:>>|>|<)&?(?![<>&(|])/y;
 const separatorPattern = /&&|\|\||\||;|\n/y;
 const blankPattern = /[ \t]+/y;

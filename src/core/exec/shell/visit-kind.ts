@@ -5,7 +5,7 @@ import type { ByteString } from "./byte-string.ts";
 import type { CommandFeed } from "./dialect.ts";
 import { type SimpleCommand, simpleCommands } from "./simple-commands.ts";
 
-/** Whether the shell is like it was before, or is to be asked for its state. */
+/** Whether the shell is like it was before, but for its directory, or is to be asked for its state. */
 export type VisitKind = "unchanging" | "changing";
 
 const unchanging = new Set([":", "true", "false", "echo", "pwd"]);
@@ -55,8 +55,8 @@ function isWellFormed(commands: readonly SimpleCommand[]): boolean {
 function kindOf({ words }: SimpleCommand): VisitKind | undefined {
   const [program, ...rest] = words as readonly [ByteString, ...ByteString[]];
   if (unchanging.has(program)) return "unchanging";
+  if (program === "cd" && rest.length <= 1) return "unchanging";
   const isChange =
-    (program === "cd" && rest.length <= 1) ||
     (program === "export" && rest.length > 0 && rest.every((word) => sets(word, exportPattern))) ||
     words.every((word) => sets(word, assignmentPattern));
   return isChange ? "changing" : undefined;
