@@ -29,9 +29,12 @@ function withoutNulls(raw: unknown): Record<string, unknown> {
   if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
     throw new TrlError("INVALID_PARAMS", `params: expected an object, got ${typeName(raw)}`);
   }
-  if (!Object.values(raw).includes(null)) return raw as Record<string, unknown>;
-  return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
+  for (const name in raw) if ((raw as Record<string, unknown>)[name] === null) return onlyGiven(raw);
+  return raw as Record<string, unknown>;
 }
+
+const onlyGiven = (raw: object) =>
+  Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
 
 type Entries = Record<string, v.GenericSchema>;
 

@@ -34,8 +34,8 @@ export interface OutputFrame {
 
 /** One of the last frames of a dialect. Those who are at the same place ask for it one after the other. */
 interface Made extends OutputFrame {
-  /** Which may be forgotten before its frame. */
-  terminal: WeakRef<Terminal>;
+  /** By its number: it may be forgotten before its frame. */
+  serial: number;
   offset: number;
   memory: Buffer;
 }
@@ -44,6 +44,8 @@ interface Made extends OutputFrame {
 const framesKept = 4;
 const made = new Map<TerminalDialect, Made[]>();
 const envelopeBytesMax = 512;
+const echoBytesMax = 256;
+const encoder = new TextEncoder();
 const frameBytesMax = base64Length(pieceBytesMax) + envelopeBytesMax;
 
 /** From an offset that is still in the ring up to `limit`, as much as there is for one frame. */
@@ -56,21 +58,27 @@ export function outputFrame(
   // Where frames end is the same for all, so that those who lag come together again.
   const end = Math.min(limit, offset - (offset % pieceBytesMax) + pieceBytesMax);
   const frames = made.get(dialect) ?? [];
-  made.set(dialect, frames);
-  const known = frames.find(
-    (one) => one.terminal.deref() === terminal && one.offset === offset && one.end === end,
-  );
-  if (known) return known;
+  if (frames.length === 0) made.set(dialect, frames);
+  for (let i = frames.length - 1; i >= 0; i--) {
+    const one = frames[i]!;
+    if (one.offset === offset && one.end === end && one.serial === terminal.serial) return one;
+  }
   const piece = terminal.ring.view(offset, end - offset);
   const memory = frames.length < framesKept ? Buffer.allocUnsafeSlow(frameBytesMax) : frames.shift()!.memory;
   const [before, after] = dialect.output(terminal, offset, false);
-  let length = memory.write(before, 0, "latin1");
-  length = base64Into(memory, length, piece);
-  length += memory.write(`${after}\n`, length, "latin1");
-  const frame = memory.subarray(0, length);
-  const next = { frame, terminal: new WeakRef(terminal), offset, end: offset + piece.length, memory };
+  const frame = memory.subarray(0, writeFrame(memory, before, piece, after));
+  const next = { frame, serial: terminal.serial, offset, end: offset + piece.length, memory };
   frames.push(next);
   return next;
+}
+
+/** How long it is. An echo is a few bytes, and written in one go. */
+function writeFrame(memory: Buffer, before: string, piece: Uint8Array, after: string): number {
+  if (piece.length <= echoBytesMax)
+    return encoder.encodeInto(`${before}${piece.toBase64()}${after}\n`, memory).written;
+  let length = memory.write(before, 0, "latin1");
+  length = base64Into(memory, length, piece);
+  return length + memory.write(`${after}\n`, length, "latin1");
 }
 
 export function redrawFrame(terminal: Terminal, dialect: TerminalDialect, scrollback: number): Uint8Array {

@@ -18,6 +18,7 @@ const shared = {
   read: { args: [i32, pointer, u64], returns: FFIType.i64 },
   close: { args: [i32], returns: i32 },
   pwrite: { args: [i32, pointer, u64, FFIType.i64], returns: FFIType.i64 },
+  sched_yield: { args: [], returns: i32 },
   ftruncate: { args: [i32, FFIType.i64], returns: i32 },
 } as const;
 const linuxOnly = {
@@ -130,6 +131,11 @@ export function rewriteFile(fd: number, bytes: Uint8Array): boolean {
 
 export function closeFd(fd: number): void {
   libc.close(fd);
+}
+
+/** Lets somebody else have the processor, if anybody waits for it. */
+export function giveWay(): void {
+  libc.sched_yield();
 }
 
 /** Orphans of our descendants become our children instead of init's. Linux only. */

@@ -13,8 +13,11 @@ const colour = /\x1b\[[\d;:]*m/g;
 
 /** Whether a piece of output has no effect that lasts: text, line ends, tabs and colours. In doubt it has. */
 export function isPlain(chunk: Uint8Array): boolean {
-  return !lasting.test(latin1(chunk));
+  return isLetter(chunk) || !lasting.test(latin1(chunk));
 }
+
+/** What most echoes are. */
+const isLetter = (chunk: Uint8Array) => chunk.length === 1 && chunk[0]! >= 0x20 && chunk[0]! < 0x7f;
 
 const latin1 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");

@@ -24,7 +24,11 @@ import { somebodyTyped } from "./typing.ts";
 /** ^S */
 const xoff = 0x13;
 
+let terminals = 0;
+
 export class Terminal {
+  /** Of all that this process has had; an id may be used again. */
+  readonly serial = ++terminals;
   readonly ring: OutputRing;
   readonly createdAt: Date;
   readonly done: Promise<void>;
