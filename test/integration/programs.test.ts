@@ -1,10 +1,12 @@
 // Commands that are one program: the daemon starts it itself, or the shell becomes it. Nobody may tell it from one that
 // a shell has started and waits for.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { listProcesses } from "../support/processes.ts";
 import { Random } from "../support/random.ts";
 import { newSession, type TestSession } from "../support/session.ts";
+import { until } from "../support/wait.ts";
 import type { Wire } from "../support/wire.ts";
 
 let daemon: TestDaemon;
@@ -288,3 +290,50 @@ async function inTurn<T, R>(items: T[], act: (item: T) => Promise<R>): Promise<R
   for (const item of items) results.push(await act(item));
   return results;
 }
+
+describe("what comes right behind a program", () => {
+  const daemonChildren = () => listProcesses().filter(({ ppid }) => ppid === daemon.pid).length;
+
+  test("finds one shell, and keeps what it changes", async () => {
+    const { run, out } = await newSession(wire, bash);
+    await out("x=0; (true)");
+    const before = daemonChildren();
+    for (let i = 1; i <= 60; i++) {
+      await run("/bin/true");
+      await run(`x=${i}; (true)`); // takes a shell for itself
+      await run("/bin/true");
+      expect(await out('echo "$x"')).toBe(`${i}`); // is a visit
+    }
+    await until("shells that are left over go", () => daemonChildren() <= before);
+  });
+
+  test("the daemon's own input is nobody's", async () => {
+    const { run } = await newSession(wire, bash);
+    const input = () => readlinkSync(`/proc/${daemon.pid}/fd/0`);
+    const before = input();
+    for (let i = 0; i < 100; i++) {
+      await run("/bin/true");
+      await run("y=1; (true)");
+    }
+    expect(input()).toBe(before);
+  });
+});
+
+test("variables that every shell has for itself are not passed on", async () => {
+  const { run, out } = await newSession(wire, { ...bash, env: { PS1: "x", PS2: "y", KEPT: "z" } });
+  for (const command of ["printenv PS1 PS2 KEPT", "true; printenv PS1 PS2 KEPT"])
+    expect(await run(command)).toMatchObject({ stdout: "z\n", exit_code: 1 });
+  await out("export PS1=mine");
+  expect(await out("printenv PS1")).toBe("mine");
+  const odd = await newSession(wire, { ...bash, env: { OPTIND: "7", PS4: "q" } });
+  expect(await odd.out("printenv OPTIND PS4")).toBe(await odd.out("true; printenv OPTIND PS4"));
+});
+
+test("a program that leaves the session is waited for as a shell would", async () => {
+  const { run } = await newSession(wire, bash);
+  for (const setsid of ["setsid", "/usr/bin/setsid"])
+    expect(await run(`${setsid} sh -c 'sleep 0.1; echo hi; exit 3'`)).toMatchObject({
+      stdout: "hi\n",
+      exit_code: 3,
+    });
+});

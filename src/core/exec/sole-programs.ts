@@ -21,6 +21,9 @@ export class SolePrograms {
   /** Of the script that was read last: most commands change nothing. */
   #read: { script: ByteString; changes: ExportChanges | undefined } | undefined;
 
+  /** Of what every shell is started with, the variables that it does not pass on. */
+  #lost: readonly string[] | "unknown" | undefined;
+
   constructor(spec: SoleProgramsSpec) {
     this.#spec = spec;
   }
@@ -50,10 +53,12 @@ export class SolePrograms {
     const places = { PWD: textOf(workingDir), OLDPWD: textOf(state.previousDir ?? "") };
     const depth = depthOf(launchEnv["SHLVL"]);
     const changes = this.#changesIn(state);
-    const isUsual = changes && launchEnv["EXECIGNORE"] === undefined;
+    this.#lost ??= lostIn(launchEnv);
+    const isUsual = changes && this.#lost !== "unknown";
     if (!isUsual || depth === undefined || places.PWD === undefined || places.OLDPWD === undefined)
       return undefined;
     const env: Env = { ...launchEnv, SHLVL: depth };
+    for (const name of this.#lost) delete env[name];
     for (const name of changes.unset) delete env[name];
     Object.assign(env, changes.set, places);
     if (state.previousDir === undefined) delete env["OLDPWD"];
@@ -65,6 +70,20 @@ export class SolePrograms {
     if (this.#read?.script !== script) this.#read = { script, changes: this.#spec.programs.exportsIn(state) };
     return this.#read.changes;
   }
+}
+
+/** Every shell has its own, or none. */
+const dropped =
+  /^(?:PS[12]|S?RANDOM|PPID|HISTCMD|BASHPID|BASH_(?:SUBSHELL|ARGV0|COMMAND|VERSINFO)|COMP_WORDBREAKS)$/;
+/** What becomes of them is the shell's business; the last has a say in which file is the program. */
+const reset =
+  /^(?:BASH(?:_\w+)?|DIRSTACK|E?UID|EPOCH\w+|FUNCNAME|GROUPS|IFS|LINENO|OPTARG|OPTERR|OPTIND|PIPESTATUS|PS4|SECONDS|EXECIGNORE)$/;
+const none: readonly string[] = [];
+
+function lostIn(launchEnv: Env): readonly string[] | "unknown" {
+  const lost = Object.keys(launchEnv).filter((name) => dropped.test(name) || reset.test(name));
+  if (lost.length === 0) return none;
+  return lost.every((name) => dropped.test(name)) ? lost : "unknown";
 }
 
 /** One more than that of who started the daemon, as every shell of the session has it; undefined for odd ones. */

@@ -75,6 +75,7 @@ export class SpareShell implements SpareHolder {
       void this.discard(shell);
       return;
     }
+    if (this.#shell) void this.discard(this.#shell); // it knows less
     this.#shell = shell;
     this.spares.hold(this);
     this.#waitForAWhile();
@@ -116,7 +117,7 @@ export class SpareShell implements SpareHolder {
 
   feed(stateFor: StateFor): void {
     clearTimeout(this.#timer);
-    if (!this.#shell) return;
+    if (!this.#shell?.awaitsState) return;
     this.#shell.feedState(stateFor(this.#shell));
     this.#shell.getReady();
     this.#waitForAWhile();

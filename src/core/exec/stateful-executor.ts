@@ -142,7 +142,11 @@ export class StatefulExecutor implements Executor {
         ...{ canBeHandedOver: () => true, mayHandleSignals: () => true },
         settle: (outcome) => {
           this.#kept.ranProgram(outcome);
-          setImmediate(() => this.#spare.prepareAside(this.#stateFor));
+          const generation = this.#generation;
+          setImmediate(() => {
+            // The next command may have been quicker, and has the shell.
+            if (generation === this.#generation) this.#spare.prepareAside(this.#stateFor);
+          });
         },
       }
     );

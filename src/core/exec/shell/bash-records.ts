@@ -7,13 +7,7 @@ export interface BashRecord {
   text: ByteString;
 }
 
-// Runs of plain characters are one step: a megabyte that is taken apart one by one takes most of a second.
-const doubleQuoted = String.raw`"[^"\\]*(?:\\[\s\S][^"\\]*)*"`;
-const dollarQuoted = String.raw`\$'[^'\\]*(?:\\[\s\S][^'\\]*)*'`;
-const singleQuoted = String.raw`'[^']*(?:'\\''[^']*)*'`; // arrays, before bash 4.4
-const array = String.raw`\([^"'()]*(?:(?:${doubleQuoted}|${dollarQuoted})[^"'()]*)*\)`;
-const value = `(?:${doubleQuoted}|${dollarQuoted}|${singleQuoted}|${array})`;
-const record = new RegExp(String.raw`declare -([-a-zA-Z]+) ([A-Za-z_]\w*)(?:=${value})?\n`, "y");
+const head = /declare -([-a-zA-Z]+) ([A-Za-z_]\w*)(=?)/y;
 
 /** Undefined where it is not what it should be; then it is better taken as a whole. */
 export function parseRecords(text: ByteString): BashRecord[] | undefined {
@@ -24,12 +18,53 @@ export function parseRecords(text: ByteString): BashRecord[] | undefined {
 /** As many as there are from there on, and where they end. */
 export function recordsFrom(text: ByteString, from: number): { records: BashRecord[]; end: number } {
   const records: BashRecord[] = [];
-  for (let at = from; ; at = record.lastIndex) {
-    record.lastIndex = at;
-    const match = at < text.length ? record.exec(text) : null;
-    if (!match) return { records, end: at };
-    records.push({ flags: match[1]!, name: match[2]!, text: match[0] });
+  for (let at = from; ; ) {
+    head.lastIndex = at;
+    const match = at < text.length ? head.exec(text) : null;
+    const end = match && (match[3] === "=" ? endOfValue(text, head.lastIndex) : head.lastIndex);
+    if (!match || !end || text[end] !== "\n") return { records, end: at };
+    records.push({ flags: match[1]!, name: match[2]!, text: text.slice(at, end + 1) });
+    at = end + 1;
   }
+}
+
+/** Behind it; 0 where it has none. Not by a regular expression: one gives up on a value with many escapes. */
+function endOfValue(text: ByteString, at: number): number {
+  const first = text[at];
+  if (first === '"') return endOfEscaped(text, at + 1, '"');
+  if (first === "$" && text[at + 1] === "'") return endOfEscaped(text, at + 2, "'");
+  if (first === "'") return endOfSingleQuoted(text, at + 1);
+  return first === "(" ? endOfArray(text, at + 1) : 0;
+}
+
+function endOfEscaped(text: ByteString, from: number, quote: string): number {
+  for (let at = text.indexOf(quote, from); at !== -1; at = text.indexOf(quote, at + 1)) {
+    let before = at;
+    while (before > from && text[before - 1] === "\\") before--;
+    if ((at - before) % 2 === 0) return at + 1;
+  }
+  return 0;
+}
+
+/** Arrays, before bash 4.4. */
+function endOfSingleQuoted(text: ByteString, from: number): number {
+  for (let at = text.indexOf("'", from); at !== -1; at = text.indexOf("'", at + 4))
+    if (!text.startsWith("'\\''", at)) return at + 1;
+  return 0;
+}
+
+const special = /["'()]/g;
+
+function endOfArray(text: ByteString, from: number): number {
+  for (let at = from; at > 0; ) {
+    special.lastIndex = at;
+    const found = special.exec(text);
+    if (!found || found[0] === "(") return 0;
+    if (found[0] === ")") return found.index + 1;
+    const isQuote = found[0] === '"' || text[found.index - 1] === "$";
+    at = isQuote ? endOfEscaped(text, found.index + 1, found[0]) : 0;
+  }
+  return 0;
 }
 
 /** Whether a shell that is started with this variable has it so without being told. */

@@ -118,7 +118,8 @@ function readVariables(variables: ByteString, { launchEnv }: ReportContext) {
   const records = parseRecords(variables);
   if (!records) {
     const exported = variables.matchAll(/^declare -[a-zA-Z]*x[a-zA-Z]* (\w+)/gm);
-    return { lines: `${variables}\n`, exportedNames: [...exported].map((match) => match[1]!) };
+    const lines = variables.replaceAll(/^declare -[-a-zA-Z]+ __trl_\w*(?:=.*)?\n/gm, ""); // no other shell's business
+    return { lines: `${lines}\n`, exportedNames: [...exported].map((match) => match[1]!) };
   }
   const names = new Set(records.map(({ name }) => name));
   const exported = new Set(records.filter(({ flags }) => flags.includes("x")).map(({ name }) => name));

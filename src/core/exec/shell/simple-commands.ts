@@ -10,9 +10,12 @@ export interface SimpleCommand {
   separator: ByteString;
 }
 
-/** A word without anything that assigns, runs or defines: expansions are of plain names only. */
+/**
+ * A word without anything that assigns, runs or defines: expansions are of plain names only. A name ends where it ends
+ * (`(?!\w)`): with any other way to read it, a quote that is not closed would be looked for in all of them.
+ */
 const wordPattern =
-  /(?:[\w./,:@%+=^~*?[\]-]+|'[^']*'|"[^"$`\\]*(?:(?:\$\w+|\$\{\w+\})[^"$`\\]*)*"|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\})+/y;
+  /(?:[\w./,:@%+=^~*?[\]-]+|'[^']*'|"[^"$`\\]*(?:(?:\$\w+(?!\w)|\$\{\w+\})[^"$`\\]*)*"|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\})+/y;
 const redirectionPattern = /\d?(?:>>|>|<)&?(?![<>&(|])/y;
 const separatorPattern = /&&|\|\||\||;|\n/y;
 const blankPattern = /[ \t]+/y;
