@@ -80,7 +80,8 @@ async function attachOnce(client: DaemonClient, id: string, attached: Attached):
       else checkEnd();
     },
   );
-  end = { stdout: reply.stdout_bytes, stderr: reply.stderr_bytes };
+  // Of one that has ended, its end is told as well.
+  if (reply.state === "running") end = { stdout: reply.stdout_bytes, stderr: reply.stderr_bytes };
   checkEnd();
   return await promise;
 }

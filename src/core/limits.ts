@@ -24,6 +24,9 @@ export const drainMaxMs = 80;
 /** A shell started ahead costs some 3 MB; a session that rests this long gives it back. */
 export const warmShellIdleMs = 60_000;
 
+/** So long a builtin is waited for right behind the word to run it: at first awake, then asleep. */
+export const visitPatience = { awakeMs: 0.3, waitMs: 0.6 };
+
 /** Some 100 MB and a thousand descriptors, however many sessions there are. */
 export const warmShellsMax = 100;
 
@@ -87,10 +90,9 @@ export const emulatorWarmUpMs = 10;
 
 /** A terminal's echo takes a fraction of it; a program that does not echo is not waited for any longer. */
 export const echoMs = 1;
-/** So few bytes are a keystroke, so soon after the last one it is hasty, and so long its echo is waited for. */
+/** So few bytes are a keystroke, and so long its echo is waited for right behind it: at first awake, then asleep. */
 export const keystrokeBytesMax = 16;
-export const hastyMs = 0.5;
-export const echoReadMs = 0.03;
+export const echoPatience = { awakeMs: 0.1, waitMs: 0.3 };
 
 /** What a terminal may print before others have their turn, and the pause between two turns. */
 export const floodTurnBytes = 64 * 1024;

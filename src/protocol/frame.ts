@@ -29,11 +29,16 @@ export class LineDecoder {
     this.#hold(chunk.subarray(start));
   }
 
-  /** The line, where the chunk is one whole line and nothing else: the usual thing, without a generator's cost. */
+  /**
+   * The line, where the chunk is one whole line and nothing else: the usual thing, without a generator's cost. Its end
+   * is still there, which JSON takes for white space.
+   */
   only(chunk: Uint8Array): Line | undefined {
     if (this.#heldBytes > 0 || this.#skipping || chunk[0] !== OPENING_BRACE) return undefined;
     const end = chunk.length - 1;
-    return chunk.indexOf(NEWLINE) === end ? this.#finish(chunk.subarray(0, end)) : undefined;
+    return end <= this.maxBytes && chunk.indexOf(NEWLINE) === end
+      ? { kind: "line", bytes: chunk }
+      : undefined;
   }
 
   /** A last line without a newline is still a line. */

@@ -13,6 +13,7 @@ export function validateParams<M extends MethodName>(method: M, raw: unknown): P
 type ObjectSchema = v.GenericSchema & { entries: Entries };
 
 export function validateObject<S extends ObjectSchema>(schema: S, raw: unknown): v.InferOutput<S> {
+  if (isRecord(raw) && isPlainlyValid(schema.entries, raw)) return raw as v.InferOutput<S>;
   const given = withoutNulls(raw ?? {});
   if (isPlainlyValid(schema.entries, given)) return given as v.InferOutput<S>;
   refuseLists(schema.entries, given, "");
@@ -24,13 +25,15 @@ export function validateObject<S extends ObjectSchema>(schema: S, raw: unknown):
   throw new TrlError("INVALID_PARAMS", message + hint);
 }
 
+const isRecord = (raw: unknown): raw is Record<string, unknown> =>
+  typeof raw === "object" && raw !== null && !Array.isArray(raw);
+
 /** An optional field that is `null` counts as not given; clients in typed languages send it so. */
 function withoutNulls(raw: unknown): Record<string, unknown> {
-  if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
+  if (!isRecord(raw))
     throw new TrlError("INVALID_PARAMS", `params: expected an object, got ${typeName(raw)}`);
-  }
-  for (const name in raw) if ((raw as Record<string, unknown>)[name] === null) return onlyGiven(raw);
-  return raw as Record<string, unknown>;
+  for (const name in raw) if (raw[name] === null) return onlyGiven(raw);
+  return raw;
 }
 
 const onlyGiven = (raw: object) =>

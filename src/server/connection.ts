@@ -1,31 +1,28 @@
 // One client, whatever carries its bytes: lines in, replies and output out, in bounded memory. Replies overtake
 // output that waits.
-import { type Line, LineDecoder } from "../protocol/frame.ts";
+import type { Line } from "../protocol/frame.ts";
 import { FarClient } from "../runtime/far-client.ts";
+import { Asker } from "./asker.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import { FrameQueue, keptRest } from "./frame-queue.ts";
 import { FrontendState } from "./frontend/state.ts";
+import { Inbox, type Listener } from "./inbox.ts";
 import type { ClientMemory, LaneSubscriber, OutputLane } from "./lane.ts";
-import { linesPerTurnMax } from "./limits.ts";
 import { Quota } from "./quota.ts";
 import type { Wire } from "./wire.ts";
 
-export class Connection implements OutputLane {
+export class Connection implements OutputLane, Listener {
   lastProgress = performance.now();
   isClosed = false;
-  readonly #decoder: LineDecoder;
-  #unread: Uint8Array[] = [];
-  #lines: Generator<Line> | undefined;
-  #isDecoded = false;
-  #inputEnded = false;
-  #isPaused = false;
-  #isReadingOn = false;
+  readonly #inbox: Inbox;
   #pending = 0;
   /** The frame that has begun to leave must leave whole. */
   #current: Uint8Array | undefined;
   readonly #replies = new FrameQueue();
   readonly #output = new FrameQueue();
+  /** Nothing is in any of these: where many watch one terminal, each thing that is looked at is looked at for all. */
+  #isClear = true;
   #subscribers = new Set<LaneSubscriber>();
   #whenEmptied: (() => void)[] = [];
   readonly #memory: ClientMemory;
@@ -36,7 +33,7 @@ export class Connection implements OutputLane {
     readonly counters: ServerCounters,
     maxLineBytes: number,
   ) {
-    this.#decoder = new LineDecoder(maxLineBytes);
+    this.#inbox = new Inbox(maxLineBytes, wire, this);
     this.#memory = {
       lane: this,
       attachments: new Map(),
@@ -60,48 +57,37 @@ export class Connection implements OutputLane {
 
   /** Whether something is being answered or is on its way, now or as a stream. */
   get isBusy(): boolean {
-    return this.isSending || this.#pending > 0 || this.#unread.length > 0 || this.#subscribers.size > 0;
+    return this.isSending || this.#pending > 0 || this.#inbox.hasUnread || this.#subscribers.size > 0;
   }
 
   /** Bytes from the client. */
   receive(chunk: Uint8Array): void {
-    if (this.#isDecoded) return; // we have hung up
     this.counters.bytesIn += chunk.length;
-    const isIdle = this.#unread.length === 0 && !this.#lines && !this.#isFull;
-    const line = isIdle ? this.#decoder.only(chunk) : undefined;
-    if (line) {
-      void this.#answer(line);
-      this.#regulateReading();
-    } else {
-      this.#unread.push(chunk);
-      this.#read();
-    }
+    this.#inbox.receive(chunk);
+    this.#closeWhenDone();
   }
 
   get isDeaf(): boolean {
-    return this.#inputEnded;
+    return this.#inbox.isEnded;
   }
 
   /** The client has closed its side; what is pending is still answered, what streams is still delivered. */
   endOfInput(): void {
-    this.#inputEnded = true;
-    this.#read();
+    this.#inbox.end();
     for (const subscriber of this.#subscribers) subscriber.roomMade();
     this.#closeWhenDone();
   }
 
   /** Whoever does not belong here is answered once more, and no further. */
   #hangUp(): void {
-    this.#inputEnded = this.#isDecoded = true;
-    this.#unread = [];
-    this.#lines = undefined;
+    this.#inbox.close();
     for (const subscriber of this.#subscribers) subscriber.closed();
   }
 
   /** The wire takes bytes again. */
   writable(): void {
     this.#flush();
-    this.#read();
+    this.#inbox.read();
     this.#closeWhenDone();
   }
 
@@ -114,8 +100,7 @@ export class Connection implements OutputLane {
   /** The wire is gone. Commands go on; their replies are dropped. */
   closed(): void {
     this.isClosed = true;
-    this.#unread = [];
-    this.#lines = undefined;
+    this.#inbox.forget();
     this.#current = undefined;
     this.#replies.clear();
     this.#output.clear();
@@ -126,16 +111,17 @@ export class Connection implements OutputLane {
 
   /** Only when nothing waits: what is made later is made of more, and a reply has less to overtake. */
   get hasRoom(): boolean {
-    return this.#current === undefined && this.#output.bytes === 0;
+    return this.#isClear || (this.#current === undefined && this.#output.bytes === 0);
   }
 
   send(frame: Uint8Array): void {
     if (this.isClosed) return;
-    let written = 0;
-    if (this.hasRoom && this.#replies.bytes === 0) written = this.#write(frame);
+    const written = this.#isClear ? this.#write(frame) : 0;
+    if (written === frame.length) return;
+    this.#isClear = false;
     // The frame's memory is the caller's again after this.
-    if (written < frame.length) this.#output.push(keptRest(frame, written));
-    if (written > 0 && written < frame.length) this.#current = this.#output.shift();
+    this.#output.push(keptRest(frame, written));
+    if (written > 0) this.#current = this.#output.shift();
   }
 
   emptied(): Promise<void> {
@@ -156,57 +142,42 @@ export class Connection implements OutputLane {
     this.#closeWhenDone();
   }
 
-  /** Takes up lines for as long as there is room for their answers; one chunk may hold thousands. */
-  #read(): void {
-    for (let taken = 0; !this.#isFull && !this.isClosed; ) {
-      const next = this.#lines?.next();
-      if (next?.done === false) {
-        void this.#answer(next.value);
-        if (++taken < linesPerTurnMax) continue;
-        this.#readOn();
-        break;
-      }
-      this.#lines = undefined;
-      const chunk = this.#unread.shift();
-      if (chunk) this.#lines = this.#decoder.push(chunk);
-      else if (this.#inputEnded && !this.#isDecoded) {
-        this.#isDecoded = true;
-        this.#lines = this.#decoder.end();
-      } else break;
-    }
-    this.#regulateReading();
-  }
-
-  /** In another turn: other clients come in between. */
-  #readOn(): void {
-    if (this.#isReadingOn) return;
-    this.#isReadingOn = true;
-    setImmediate(() => {
-      this.#isReadingOn = false;
-      this.#read();
-      this.#closeWhenDone();
-    });
-  }
-
-  get #isFull(): boolean {
+  get isFull(): boolean {
     const { queuedBytes, requests } = this.dispatcher.connectionLimits;
     return this.#replies.bytes > queuedBytes || this.#pending >= requests;
   }
 
-  async #answer(line: Line): Promise<void> {
+  answer(line: Line): void {
+    const client = new Asker(this.#memory);
+    const reply = this.dispatcher.answer(line, client);
+    if (reply instanceof Promise) void this.#replyLater(reply, client);
+    else this.#reply(reply, client);
+  }
+
+  async #replyLater(reply: Promise<Uint8Array | undefined>, client: Asker): Promise<void> {
     this.#pending++;
-    const afterwards: (() => void)[] = [];
-    const afterReply = (action: () => void) => void afterwards.push(action);
-    const reply = await this.dispatcher.answer(line, { ...this.#memory, afterReply });
+    const late = await reply;
     this.#pending--;
-    if (reply && !this.isClosed) this.#replies.push(reply);
-    this.#flush();
-    for (const action of afterwards) action();
-    this.#read();
+    this.#reply(late, client);
+    this.#inbox.read();
     this.#closeWhenDone();
   }
 
+  hasReadOn(): void {
+    this.#closeWhenDone();
+  }
+
+  #reply(reply: Uint8Array | undefined, { afterwards }: Asker): void {
+    if (reply && !this.isClosed) {
+      this.#replies.push(reply);
+      this.#isClear = false;
+    }
+    this.#flush();
+    if (afterwards) for (const action of afterwards) action();
+  }
+
   #flush(): void {
+    if (this.#isClear) return;
     const hadRoom = this.hasRoom;
     while (!this.isClosed) {
       this.#current ??= this.#replies.shift() ?? this.#output.shift();
@@ -218,6 +189,7 @@ export class Connection implements OutputLane {
       }
       this.#current = undefined;
     }
+    this.#isClear = this.#current === undefined && this.#replies.bytes === 0 && this.#output.bytes === 0;
     if (hadRoom || !this.hasRoom) return;
     this.#tellEmptied();
     for (const subscriber of this.#subscribers) subscriber.roomMade();
@@ -230,17 +202,8 @@ export class Connection implements OutputLane {
     return written;
   }
 
-  /** A client that does not read its replies is not read either, until it does. */
-  #regulateReading(): void {
-    const isFull = this.#isFull;
-    if (isFull === this.#isPaused || this.isClosed) return;
-    this.#isPaused = isFull;
-    if (isFull) this.wire.pauseReading();
-    else this.wire.resumeReading();
-  }
-
   #closeWhenDone(): void {
-    if (!this.#inputEnded || !this.#isDecoded || this.isBusy || this.isClosed) return;
+    if (!this.#inbox.isEnded || !this.#inbox.isDone || this.isBusy || this.isClosed) return;
     this.isClosed = true;
     this.#memory.far.release();
     this.wire.close();

@@ -21,6 +21,8 @@ import type { Client } from "./lane.ts";
 import type { ConnectionLimits } from "./quota.ts";
 import type { Router } from "./router.ts";
 
+type Answer = Uint8Array | undefined;
+
 export class Dispatcher {
   constructor(
     readonly router: Router,
@@ -30,8 +32,11 @@ export class Dispatcher {
     readonly log: Log,
   ) {}
 
-  /** The frame that answers a line, in the dialect of the line; undefined where that one has no answer. */
-  async answer(line: Line, client: Client): Promise<Uint8Array | undefined> {
+  /**
+   * The frame that answers a line, in the dialect of the line; undefined where that one has no answer. At once, where
+   * nothing has to be waited for: a promise for it would take as long as the rest of a short request's way.
+   */
+  answer(line: Line, client: Client): Answer | Promise<Answer> {
     this.counters.requests++;
     let id: RequestId = unknownId;
     // A line that cannot be read is answered in the dialect that has been spoken.
@@ -40,22 +45,43 @@ export class Dispatcher {
       if (line.kind === "too-long")
         throw new TrlError("REQUEST_TOO_LARGE", "the line is longer than the limit");
       const message = parseMessage(line.bytes);
-      if (isFrontendMessage(message)) {
-        isFrontend = true;
-        return await this.frontend.answer(message.fields, client);
-      }
+      if (isFrontendMessage(message)) return this.#answerFrontend(message.fields, client);
       const request = requestOf(message);
       id = request.id;
       isFrontend = false;
       client.frontend.speaksMethods = true;
       const result = this.#call(request.method, request.params, client);
-      return this.#encode(okReply(id, result instanceof Promise ? await result : result));
+      return result instanceof Promise ? this.#answerLater(id, result) : this.#encode(okReply(id, result));
     } catch (error) {
-      const known = this.#asTrlError(error);
-      this.counters.errors.set(known.code, (this.counters.errors.get(known.code) ?? 0) + 1);
-      if (!isFrontend) return this.#encode(errorReply(id, known));
-      return await client.frontend.inTurn(Promise.resolve(this.frontend.error(known.message, client)), true);
+      const known = this.#noteError(error);
+      return isFrontend ? this.#frontendError(known, client) : this.#encode(errorReply(id, known));
     }
+  }
+
+  async #answerLater(id: RequestId, result: Promise<unknown>): Promise<Answer> {
+    try {
+      return this.#encode(okReply(id, await result));
+    } catch (error) {
+      return this.#encode(errorReply(id, this.#noteError(error)));
+    }
+  }
+
+  async #answerFrontend(fields: Record<string, unknown>, client: Client): Promise<Answer> {
+    try {
+      return await this.frontend.answer(fields, client);
+    } catch (error) {
+      return await this.#frontendError(this.#noteError(error), client);
+    }
+  }
+
+  #frontendError({ message }: TrlError, client: Client): Promise<Answer> {
+    return client.frontend.inTurn(Promise.resolve(this.frontend.error(message, client)), true);
+  }
+
+  #noteError(error: unknown): TrlError {
+    const known = this.#asTrlError(error);
+    this.counters.errors.set(known.code, (this.counters.errors.get(known.code) ?? 0) + 1);
+    return known;
   }
 
   /** A reply can be too large even for a string. */

@@ -28,6 +28,9 @@ export interface SubscriptionSpec {
 export class TerminalSubscription implements LaneSubscriber, TerminalListener {
   readonly isDisplay: boolean;
   readonly #spec: SubscriptionSpec;
+  /** Of the spec; where many watch, each thing that is looked at is looked at for all. */
+  readonly #terminal: Terminal;
+  readonly #lane: OutputLane;
   #cursor: number;
   /** What the client has taken, by its own word. */
   #takenTo: number;
@@ -42,6 +45,8 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
   constructor(spec: SubscriptionSpec) {
     const { terminal, lane, from, scrollback } = spec;
     this.#spec = spec;
+    this.#terminal = terminal;
+    this.#lane = lane;
     this.isDisplay = spec.isPassive !== true;
     this.#cursor = from ?? terminal.ring.end;
     this.#takenTo = this.#cursor;
@@ -98,14 +103,18 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
   #advance(): void {
     if (!this.#isStarted || this.#isBusy) return;
     this.#isBusy = true; // sending may make room, which would call us again
-    while (!this.#isOver && this.#spec.lane.hasRoom && this.#sendNext());
+    while (!this.#isOver && this.#lane.hasRoom && this.#sendNext());
     this.#isBusy = false;
   }
 
   /** False where there is nothing to send for now. */
   #sendNext(): boolean {
-    const { terminal, lane, dialect, windowBytes } = this.#spec;
+    const terminal = this.#terminal;
     const { ring } = terminal;
+    if (this.#cursor === ring.end && this.#resizes.length === 0 && !this.#wantsRedraw && !terminal.exit)
+      return false;
+    const { dialect, windowBytes } = this.#spec;
+    const lane = this.#lane;
     if (this.#cursor < ring.start) {
       this.#send(dialect.gap?.(terminal, this.#cursor, ring.end));
       this.#cursor = this.#takenTo = ring.end; // what was under way before does not matter any more

@@ -8,6 +8,7 @@ import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import type { Door } from "./door.ts";
 import { farewellMs } from "./limits.ts";
+import type { Wire } from "./wire.ts";
 
 export interface UnixServerOptions {
   path: string;
@@ -88,7 +89,9 @@ function handlers(
       counters.connections++;
       counters.connectionsTotal++;
       sockets.add(socket);
-      socket.data = { connection: new Connection(wireOf(socket), dispatcher, counters, maxLineBytes) };
+      socket.data = {
+        connection: new Connection(new SocketWire(socket), dispatcher, counters, maxLineBytes),
+      };
     },
     data: (socket, chunk) => socket.data?.connection.receive(chunk),
     end: (socket) => socket.data?.connection.endOfInput(),
@@ -104,9 +107,22 @@ function closed(socket: Socket, sockets: Set<Socket>, counters: ServerCounters):
   socket.data?.connection.closed();
 }
 
-const wireOf = (socket: Socket) => ({
-  write: (bytes: Uint8Array) => socket.write(bytes),
-  pauseReading: () => void socket.pause(),
-  resumeReading: () => void socket.resume(),
-  close: () => void socket.end(),
-});
+class SocketWire implements Wire {
+  constructor(readonly socket: Socket) {}
+
+  write(bytes: Uint8Array): number {
+    return this.socket.write(bytes);
+  }
+
+  pauseReading(): void {
+    this.socket.pause();
+  }
+
+  resumeReading(): void {
+    this.socket.resume();
+  }
+
+  close(): void {
+    this.socket.end();
+  }
+}

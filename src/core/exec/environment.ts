@@ -19,9 +19,17 @@ export const isShellName = (name: string) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(nam
 
 /** As a shell is told them. */
 export function shellOverrides(env: EnvOverrides): [name: ByteString, value: ByteString | null][] {
+  if (isEmpty(env)) return [];
   const named = Object.entries(env).filter(([name]) => isShellName(name));
   return named.map(([name, value]) => [name, value === null ? null : fromText(value)]);
 }
 
 /** Those that it cannot be told. */
-export const oddNames = (env: EnvOverrides) => Object.entries(env).filter(([name]) => !isShellName(name));
+export const oddNames = (env: EnvOverrides): [string, string | null][] =>
+  isEmpty(env) ? [] : Object.entries(env).filter(([name]) => !isShellName(name));
+
+/** As it is for most commands. */
+function isEmpty(env: EnvOverrides): boolean {
+  for (const _ in env) return false;
+  return true;
+}

@@ -86,7 +86,8 @@ export class PreparedShell implements Visited {
   }
 
   feedState(state: ShellState): void {
-    this.#tell(this.#stateFd!, shellFiles.restore, this.spec.dialect.stateScript(state));
+    if (this.#stateFd === undefined) return; // it has been told
+    this.#tell(this.#stateFd, shellFiles.restore, this.spec.dialect.stateScript(state));
     this.#waitsIn = this.spec.places.identityOf(bytesOf(state.workingDir));
     this.#stateFd = undefined;
   }
@@ -118,11 +119,12 @@ export class PreparedShell implements Visited {
   prepareVisit(feed: CommandFeed): Visit {
     this.#tend(feed);
     this.#writeCommand(feed.command);
-    return this.#visits!.prepare((begin) =>
+    return this.#visits!.prepare((justBefore, justAfter) =>
       after(this.#visits!.telling, () => {
         if (this.#commandFd === undefined) return; // stopped before it began
-        begin();
+        justBefore();
         this.say(visitWords.run);
+        justAfter();
       }),
     );
   }
@@ -157,7 +159,8 @@ export class PreparedShell implements Visited {
   begin(isKnown: boolean): void {
     // What it has become is to be known before it can be lost with the command.
     after(isKnown ? undefined : this.tell(), () => {
-      const fd = this.#commandFd!;
+      const fd = this.#commandFd;
+      if (fd === undefined) return; // stopped before it began
       this.#commandFd = undefined;
       this.hasBegun = true;
       this.#visits?.end();

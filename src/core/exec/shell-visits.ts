@@ -2,8 +2,10 @@
 // Where one may have changed it, it is asked what it has become, and says on the same pipe that this is in the report's
 // file. It is asked a moment later: to tell takes longer than most visits, and would keep a processor from the reply.
 
-import { closeFd, cpuMsOf } from "../process/libc.ts";
+import { visitPatience } from "../limits.ts";
+import { closeFd, cpuMsOf, hasInput } from "../process/libc.ts";
 import { PipeReader } from "../process/pipe-reader.ts";
+import { awaitShortly } from "../process/short-wait.ts";
 import type { ProcessEnd, SpawnedProcess } from "../process/spawn.ts";
 import { type ByteString, byteStringOf } from "./shell/byte-string.ts";
 import { visitWords } from "./shell/dialect.ts";
@@ -35,6 +37,9 @@ const stateNotice = "state";
 /** Longer than a reply takes to arrive. Who comes sooner is served first. */
 const tellAfterMs = 2;
 
+/** In all sessions. Where there are several, none of them is waited for: they are to run beside each other. */
+let underWay = 0;
+
 export class ShellVisits {
   #pipe: PipeReader | undefined;
   #text: ByteString = "";
@@ -53,13 +58,15 @@ export class ShellVisits {
     void shell.exited.then((end) => this.#shellEnded(end));
   }
 
-  /** `begin` is given what is to be done just before. */
-  prepare(begin: (justBefore: () => void) => void): Visit {
+  /** `begin` is given what is to be done just before and just after. */
+  prepare(begin: (justBefore: () => void, justAfter: () => void) => void): Visit {
     clearTimeout(this.#timer);
     const { pid, output } = this.shell;
     const { promise: exited, resolve } = Promise.withResolvers<ProcessEnd>();
     this.#shellEnded = resolve;
     const cpuBeforeMs = cpuMsOf(pid) ?? 0;
+    underWay++;
+    void exited.then(() => underWay--);
     let end: VisitEnd | undefined;
     const onEnd = (said: VisitEnd) => {
       end = said;
@@ -74,10 +81,13 @@ export class ShellVisits {
             : this.shell.usage(),
       },
       begin: () =>
-        begin(() => {
-          this.#open();
-          this.#onEnd = onEnd;
-        }),
+        begin(
+          () => {
+            this.#open();
+            this.#onEnd = onEnd;
+          },
+          () => this.#awaitEnd(),
+        ),
       get end() {
         return end;
       },
@@ -116,6 +126,18 @@ export class ShellVisits {
   async close(): Promise<void> {
     this.end();
     await this.#pipe?.stop();
+  }
+
+  /**
+   * Most visits are over before the next turn of the event loop would come. Nothing of this one was printed before this
+   * turn, so that all of it is still in the pipes.
+   */
+  #awaitEnd(): void {
+    if (underWay > 1 || !awaitShortly(() => hasInput(this.fd), this.fd, visitPatience)) return;
+    const { stdout, stderr } = this.shell.output.open();
+    stdout.readNow();
+    stderr.readNow();
+    this.#open().readNow();
   }
 
   #open(): PipeReader {

@@ -4,6 +4,7 @@ import type { Custody } from "../process/custody.ts";
 import { type SpawnedProcess, spawnProcess } from "../process/spawn.ts";
 import { tagNames } from "../process/tags.ts";
 import type { Env } from "./environment.ts";
+import type { Launched } from "./executor.ts";
 import { findProgram } from "./find-program.ts";
 import { type ByteString, textOf } from "./shell/byte-string.ts";
 import type { CommandFeed, ExportChanges, ProgramDialect, ShellState } from "./shell/dialect.ts";
@@ -29,7 +30,15 @@ export class SolePrograms {
   }
 
   /** Undefined where it is for a shell to run the command. */
-  start(feed: CommandFeed): SpawnedProcess | undefined {
+  launch(feed: CommandFeed, settle: Launched["settle"]): Launched | undefined {
+    const process = this.#start(feed);
+    if (!process) return undefined;
+    const { stdinFd } = process;
+    const [canBeHandedOver, mayHandleSignals] = [() => true, () => true];
+    return { process, stdinFd, begin: () => {}, canBeHandedOver, mayHandleSignals, settle };
+  }
+
+  #start(feed: CommandFeed): SpawnedProcess | undefined {
     const { sessionId, programs, custody } = this.#spec;
     const words = feed.env.length > 0 ? undefined : programs.wordsOf(feed);
     const env = words && this.#envOf(feed);

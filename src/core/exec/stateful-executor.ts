@@ -135,21 +135,11 @@ export class StatefulExecutor implements Executor {
 
   /** Without a shell, where none is needed. */
   #startProgram(feed: CommandFeed): Launched | undefined {
-    const process = this.#kept.isKnown ? this.#programs?.start(feed) : undefined;
-    return (
-      process && {
-        ...{ process, stdinFd: process.stdinFd, begin: () => {} },
-        ...{ canBeHandedOver: () => true, mayHandleSignals: () => true },
-        settle: (outcome) => {
-          this.#kept.ranProgram(outcome);
-          const generation = this.#generation;
-          setImmediate(() => {
-            // The next command may have been quicker, and has the shell.
-            if (generation === this.#generation) this.#spare.prepareAside(this.#stateFor);
-          });
-        },
-      }
-    );
+    if (!this.#kept.isKnown) return undefined;
+    return this.#programs?.launch(feed, (outcome) => {
+      this.#kept.ranProgram(outcome);
+      this.#behindReply(() => this.#spare.prepareAside(this.#stateFor));
+    });
   }
 
   #launch(request: LaunchRequest, given: CommandFeed, isAgain = false): Launched {
@@ -219,13 +209,19 @@ export class StatefulExecutor implements Executor {
     this.#busy = undefined;
     this.#kept.ended(reporter, outcome);
     this.#spare.settled();
-    const generation = this.#generation;
     this.#isTidying = true;
-    setImmediate(() => {
-      reporter.files.remove();
-      if (generation !== this.#generation) return; // the next command was quicker, and did it itself
+    setImmediate(() => reporter.files.remove());
+    this.#behindReply(() => {
       this.#isTidying = false;
       this.#spare.prepareWith(this.#stateFor);
+    });
+  }
+
+  /** Unless the next command was quicker, which has done it itself and has the shell. */
+  #behindReply(prepare: () => void): void {
+    const generation = this.#generation;
+    setImmediate(() => {
+      if (generation === this.#generation) prepare();
     });
   }
 

@@ -1,13 +1,17 @@
-// Where key follows key at once, as programs type, each echo is waited for: the processors are awake then, the kernel has
-// it within some microseconds, and to be told of it in the usual way takes longer than that. Who types with pauses is
-// not helped: a processor that has gone to sleep takes its time, and a daemon that waits for it takes another from it.
-import { echoReadMs, hastyMs, keystrokeBytesMax } from "../limits.ts";
+// The echo of a keystroke is read right behind the write. The kernel has it within some microseconds, by threads of its
+// own that want a processor: they get ours (to spin would keep it from them, to sleep would have us woken again). To be
+// told of it in the usual way, by way of the event loop, takes longer than that. A program that has not answered in time
+// is not waited for again until something it printed has come as soon as an echo.
+import { echoMs, echoPatience, keystrokeBytesMax } from "../limits.ts";
+import { giveWay } from "../process/short-wait.ts";
+import { areFloods } from "./flood-rounds.ts";
 import { awaitOutput } from "./flow.ts";
 
 /** An echo is short; what is longer comes as all other output does. */
 const memory = Buffer.allocUnsafeSlow(1024);
 
-export class HastyEcho {
+export class EchoAtOnce {
+  #isExpected = true;
   #lastTyped = Number.NEGATIVE_INFINITY;
 
   /** The bytes are there until this returns. */
@@ -15,11 +19,21 @@ export class HastyEcho {
 
   /** What was typed has just been written. */
   typed(bytes: number, masterFd: number): void {
-    const now = performance.now();
-    const isHasty = now - this.#lastTyped < hastyMs && bytes <= keystrokeBytesMax;
-    this.#lastTyped = now;
-    if (!isHasty) return;
-    const length = awaitOutput(masterFd, memory, echoReadMs);
-    if (length > 0) this.onOutput(memory.subarray(0, length));
+    if (bytes > keystrokeBytesMax) return;
+    // Who floods wants every processor, and would have ours for milliseconds.
+    if (!this.#isExpected || areFloods()) {
+      this.#lastTyped = performance.now();
+      return;
+    }
+    const length = awaitOutput(masterFd, memory, echoPatience);
+    this.#isExpected = length > 0;
+    if (length === 0) return;
+    this.onOutput(memory.subarray(0, length));
+    giveWay(); // whoever was just woken by it mostly waits for our processor, and would until the reply is made, too
+  }
+
+  /** Something was printed, and has come in the usual way. */
+  printed(): void {
+    if (!this.#isExpected) this.#isExpected = performance.now() - this.#lastTyped < echoMs;
   }
 }

@@ -1,6 +1,6 @@
 // Who types waits for the echo: until something is printed, or for a moment.
 import { echoMs } from "../limits.ts";
-import { giveWay } from "../process/libc.ts";
+import { giveWay } from "../process/short-wait.ts";
 
 export class EchoWait {
   readonly #waiting: (() => void)[] = [];

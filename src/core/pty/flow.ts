@@ -1,5 +1,6 @@
 // Stops and continues a program's output, out of the user's sight, or reads it in the driver's place. Neither driver can
 // stop reading by itself, and a program that prints without end would keep everybody else waiting.
+import type { Patience } from "../process/short-wait.ts";
 import type { TerminalSize } from "./driver.ts";
 import * as linux from "./flow-linux.ts";
 import * as reading from "./own-reading-linux.ts";
@@ -44,6 +45,6 @@ export function unreadInput(pid: number): number {
 }
 
 /** What is printed next, if it comes within that time, on Linux; 0 bytes elsewhere. */
-export function awaitOutput(masterFd: number, memory: Uint8Array, waitMs: number): number {
-  return isLinux ? linux.awaitOutput(masterFd, memory, waitMs) : 0;
+export function awaitOutput(masterFd: number, memory: Uint8Array, patience: Patience): number {
+  return isLinux ? linux.awaitOutput(masterFd, memory, patience) : 0;
 }

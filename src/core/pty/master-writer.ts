@@ -29,8 +29,11 @@ export class MasterWriter {
 
   write(bytes: Uint8Array): void {
     if (this.#isClosed || bytes.length === 0) return;
-    this.#queue.push(bytes);
-    this.#pendingBytes += bytes.length;
+    // It is taken whole, as a rule.
+    const taken = this.#pendingBytes === 0 ? Math.max(0, writeSome(this.fd, bytes)) : 0;
+    if (taken === bytes.length) return;
+    this.#queue.push(bytes.subarray(taken));
+    this.#pendingBytes += bytes.length - taken;
     if (this.#timer === undefined) this.#flush();
   }
 

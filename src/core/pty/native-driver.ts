@@ -5,8 +5,8 @@ import type { LivePtyState } from "../../protocol/handover/terminals.ts";
 import { giveBack } from "../process/garbage.ts";
 import { usageOf } from "../process/usage.ts";
 import type { PtyDriver, PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
+import { EchoAtOnce } from "./echo-at-once.ts";
 import { duplicateMaster } from "./flow.ts";
-import { HastyEcho } from "./hasty-echo.ts";
 import { MasterWriter } from "./master-writer.ts";
 import { silence } from "./silence.ts";
 
@@ -20,7 +20,7 @@ class NativePty implements PtyProcess {
   readonly exited: Promise<void>;
   readonly ended: Promise<PtyExit>;
   readonly #child: Bun.Subprocess;
-  readonly #echo: HastyEcho;
+  readonly #echo: EchoAtOnce;
   /** Where there is none (macOS), Bun itself writes. */
   readonly #writer: MasterWriter | undefined;
   #pendingBytes = 0;
@@ -30,7 +30,7 @@ class NativePty implements PtyProcess {
   readonly #outputEnded = Promise.withResolvers<void>();
 
   constructor({ argv, env, workingDir, cols, rows, onOutput }: PtySpec) {
-    this.#echo = new HastyEcho((chunk) => {
+    this.#echo = new EchoAtOnce((chunk) => {
       this.#chunks++;
       onOutput(chunk);
     });
@@ -42,6 +42,7 @@ class NativePty implements PtyProcess {
         rows,
         data: (_terminal, chunk) => {
           this.#chunks++;
+          this.#echo.printed();
           onOutput(chunk);
           giveBack(chunk);
         },

@@ -49,13 +49,20 @@ export class OutputRing {
     if (this.#packed) this.#unpack();
     this.#grow(this.#end - this.#start + chunk.length);
     const size = this.#buffer.length;
+    const room = size - (this.#end % size);
+    if (chunk.length <= room) this.#buffer.set(chunk, size - room);
+    else this.#wrap(chunk);
+    this.#end += chunk.length;
+    this.#start = Math.max(this.#start, this.#end - size);
+  }
+
+  #wrap(chunk: Uint8Array): void {
+    const size = this.#buffer.length;
     const kept = chunk.subarray(Math.max(0, chunk.length - size));
     const at = (this.#end + chunk.length - kept.length) % size;
     const untilWrap = kept.subarray(0, size - at);
     this.#buffer.set(untilWrap, at);
     this.#buffer.set(kept.subarray(untilWrap.length), 0);
-    this.#end += chunk.length;
-    this.#start = Math.max(this.#start, this.#end - size);
   }
 
   /** From an offset that is still there: a view, valid until the next push; shorter where the memory wraps. */

@@ -137,12 +137,13 @@ export class Terminal {
       const pending = `${pendingBytes} bytes wait to be read, at most ${inputPendingMaxBytes} may`;
       throw new TrlError("REQUEST_TOO_LARGE", `the program does not read its input: ${pending}`);
     }
-    somebodyTyped(this);
     if (bytes.includes(xoff)) this.#turns.letUserDecide();
     const size = client && this.#sizes.typed(client);
     if (size) this.#resize(size);
-    this.#lastActivity = Date.now();
     this.#pty.write(bytes);
+    // While its echo is being made.
+    somebodyTyped(this);
+    this.#lastActivity = Date.now();
     this.#pty.typed?.(bytes.length);
     return this.#pty.pendingBytes;
   }

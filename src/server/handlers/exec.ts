@@ -18,9 +18,9 @@ type ExecHandlers = Pick<
 
 export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecHandlers {
   return {
-    "exec.run": async ({ session_id, ...params }, { quota }) => {
+    "exec.run": async (params, { quota }) => {
       const result = await quota.command(() => {
-        const ended = registry.get(session_id).run(params);
+        const ended = registry.get(params.session_id).run(params);
         return { started: ended, ended };
       });
       return concluded(result, params.check);

@@ -3,9 +3,13 @@
 
 export type ByteString = string;
 
+/** As most text is: the same in both. */
+const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
+
 export const bytesOf = (text: ByteString): Uint8Array => Buffer.from(text, "latin1");
 export const byteStringOf = (bytes: Uint8Array): ByteString => Buffer.from(bytes).toString("latin1");
-export const fromText = (text: string): ByteString => Buffer.from(text, "utf8").toString("latin1");
+export const fromText = (text: string): ByteString =>
+  isAscii(text) ? text : Buffer.from(text, "utf8").toString("latin1");
 export const toText = (bytes: ByteString): string => Buffer.from(bytes, "latin1").toString("utf8");
 
 /** Undefined where it is none. */

@@ -57,9 +57,12 @@ test.if(isLinux)("who prints byte by byte is not waited for until the memory is 
   const reading = ownReadingOf(child.pid)!;
   expect(reading.take()).toBe(true);
   const memory = Buffer.alloc(4 * 1024 * 1024);
-  const began = performance.now();
-  expect(reading.read(memory, 1000)).toBeGreaterThan(0);
-  expect(performance.now() - began).toBeLessThan(500);
+  for (let length = 0; length === 0; ) {
+    const began = performance.now();
+    length = reading.read(memory, 1000); // nothing, where others have the processors
+    expect(length).toBeLessThan(memory.length);
+    expect(performance.now() - began).toBeLessThan(500);
+  }
   reading.giveBack();
   child.kill("SIGKILL");
   await child.exited;

@@ -1,0 +1,38 @@
+// Waiting for what is about to come, in the middle of a turn: where something takes less time than a turn of the event
+// loop does, to be told of it in the usual way would be most of what it takes. Nobody else is served meanwhile, so that
+// it is for fractions of a millisecond, and not for what others may keep waiting.
+import { awaitInput, yieldProcessor } from "./libc.ts";
+
+export interface Patience {
+  /** So long the processor is given to whoever wants it, and asked for again. */
+  awakeMs: number;
+  /** So long in all. */
+  waitMs: number;
+}
+
+/** Whether it is there in time. `fd` becomes readable with it. */
+export function awaitShortly(isThere: () => boolean, fd: number, { awakeMs, waitMs }: Patience): boolean {
+  const began = performance.now();
+  while (!isThere()) {
+    if (giveWay() && performance.now() - began < awakeMs) continue;
+    return awaitInput(fd, Math.max(0, waitMs - awakeMs));
+  }
+  return true;
+}
+
+/** Whoever gets our processor is not to keep it: on a busy machine it may be away for as long as others may run. */
+const yieldMaxMs = 0.25;
+const crowdedMs = 1000;
+let crowdedUntil = 0;
+
+/**
+ * Lets somebody else have the processor, if anybody waits for it: who is woken by us mostly waits for ours. False where
+ * it has not come back soon of late; then it is not given away.
+ */
+export function giveWay(): boolean {
+  const began = performance.now();
+  if (began < crowdedUntil) return false;
+  yieldProcessor();
+  if (performance.now() - began > yieldMaxMs) crowdedUntil = began + crowdedMs;
+  return true;
+}
