@@ -71,7 +71,7 @@ export class PipeReader {
    * after `maxMs` of reading or more bytes than a pipe can have held. Waiting for a slow sink does not count.
    */
   async drained(maxMs: number): Promise<void> {
-    if (this.#isEmptied) return;
+    if (this.#isEmptied && this.#isQuiet) return;
     const bytesMax = this.#bytes + pipeMaxBytes;
     let leftMs = maxMs;
     // What has left the pipe reaches the sink within one turn. So it takes a pipe that is empty and one turn after that.

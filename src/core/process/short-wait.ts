@@ -22,7 +22,7 @@ export function awaitShortly(isThere: () => boolean, fd: number, { awakeMs, wait
 
 /** Whoever gets our processor is not to keep it: on a busy machine it may be away for as long as others may run. */
 const yieldMaxMs = 0.25;
-const crowdedMs = 1000;
+const crowdedMs = 5000;
 let crowdedUntil = 0;
 
 /**
