@@ -139,10 +139,15 @@ function onceMore({ command, workingDir, state }: CommandFeed): ByteString {
   return `builtin cd -- ${quote(workingDir)}\nOLDPWD=${quote(state.previousDir ?? "")}\n${command}\n`;
 }
 
-/** Without holding on to the report, of which all of it is made. */
+/** Without holding on to the report, of which all of it is made: one short piece of it would keep all its bytes. */
 const apartFrom = (reported: ReportedState): ReportedState => ({
   ...reported,
-  script: byteStringOf(bytesOf(reported.script)),
+  workingDir: ownCopy(reported.workingDir),
+  previousDir: reported.previousDir && ownCopy(reported.previousDir),
+  script: ownCopy(reported.script),
   lateScript: intern(reported.lateScript),
+  ...(reported.aliasScript === undefined ? {} : { aliasScript: ownCopy(reported.aliasScript) }),
   exportedNames: reported.exportedNames.map(intern),
 });
+
+const ownCopy = (text: ByteString): ByteString => byteStringOf(bytesOf(text));
