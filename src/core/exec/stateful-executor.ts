@@ -127,7 +127,9 @@ export class StatefulExecutor implements Executor, ShellOwner {
         ...{ canBeHandedOver: () => true, mayHandleSignals: () => true },
         settle: (outcome) => {
           this.#kept.ranProgram(outcome);
-          setImmediate(() => this.#spare.prepareAside());
+          const generation = this.#generation;
+          // The next command may be quicker: a shell that is told the state while it runs would not know what it changes.
+          setImmediate(() => generation === this.#generation && this.#spare.prepareAside());
         },
       }
     );
