@@ -31,7 +31,7 @@ export interface Executor {
   /** Where the session stands now. */
   readonly workingDir: string;
   /** Names of the variables that the next command will find exported. */
-  readonly exportedNames: string[];
+  readonly exportedNames: readonly string[];
   /** Resolves when it is known what the last command changed; undefined where it is. */
   tell?(): Promise<void> | undefined;
   launch(request: LaunchRequest): Launched;

@@ -1,5 +1,5 @@
 // What a session's shell is like between commands, and how what it reports changes that.
-import { intern } from "../../util/intern.ts";
+import { intern, internList } from "../../util/intern.ts";
 import type { CommandOutcome } from "./command.ts";
 import type { LaunchRequest } from "./executor.ts";
 import type { Places } from "./places.ts";
@@ -17,13 +17,14 @@ export interface Reporter {
 
 /** They may have to be done again, all of them. */
 const untoldMax = 32;
+const nothing: readonly CommandFeed[] = [];
 
 export class KeptState {
   #state: ShellState;
   /** Of the last report. Most commands change nothing, and one that says the same need not be read again. */
-  #lastReport: number | bigint | undefined;
+  #lastReport: number | undefined;
   /** Visits after which their shell has not reported yet. */
-  #untold: CommandFeed[] = [];
+  #untold = nothing;
   /** Whether that shell is like the state says. Otherwise it did those visits, or they were done again in it. */
   #isKnown = true;
   /** Whose report would say all. */
@@ -56,7 +57,7 @@ export class KeptState {
     if (this.#untold.length > 0) {
       const again = this.#untold.map(onceMore).join("");
       this.#state = { ...this.#state, script: `${this.#state.script}\n${again}` };
-      this.#untold = [];
+      this.#untold = nothing;
       this.#lastReport = undefined; // what says the same as that one says something else than this
     }
     if (!this.#isKnown) this.#teller = files;
@@ -89,10 +90,10 @@ export class KeptState {
     const isNew = previousDir !== undefined && !exportedNames.includes("OLDPWD");
     this.#state = {
       ...{ ...this.#state, workingDir, previousDir, lastStatus: exitCode },
-      exportedNames: isNew ? [...exportedNames, "OLDPWD"] : exportedNames,
+      exportedNames: isNew ? internList([...exportedNames, "OLDPWD"]) : exportedNames,
     };
     if (!hasToTell) return;
-    this.#untold.push(feed);
+    this.#untold = [...this.#untold, feed];
     this.#isKnown = false;
     this.#teller = files;
   }
@@ -108,7 +109,7 @@ export class KeptState {
   }
 
   #nowKnown(): void {
-    this.#untold = [];
+    this.#untold = nothing;
     this.#isKnown = true;
     this.#teller = undefined;
   }
@@ -116,7 +117,7 @@ export class KeptState {
   /** Nothing in it where it says the same as the last; undefined where it is not whole. */
   #read(files: ShellFiles, feed: Surroundings): Partial<ReportedState> | undefined {
     const report = files.readReport();
-    const essence = report === undefined ? undefined : Bun.hash(report.replaceAll(files.dir, ""));
+    const essence = report === undefined ? undefined : essenceOf(report.replaceAll(files.dir, ""));
     const isSame = essence === this.#lastReport;
     const reported = report === undefined || isSame ? undefined : files.parseReport(report, feed);
     // What was given to this command alone shows in its report, but is not the session's.
@@ -134,15 +135,23 @@ export class KeptState {
   }
 }
 
+/** As many bits of its hash as fit in a number, which takes no memory of its own. */
+const essenceOf = (report: ByteString): number => Number(BigInt.asUintN(53, BigInt(Bun.hash(report))));
+
 /** For a shell that may be anywhere. */
 function onceMore({ command, workingDir, state }: CommandFeed): ByteString {
   return `builtin cd -- ${quote(workingDir)}\nOLDPWD=${quote(state.previousDir ?? "")}\n${command}\n`;
 }
 
-/** Without holding on to the report, of which all of it is made. */
+/** Without holding on to the report, of which all of it is made: one short piece of it would keep all its bytes. */
 const apartFrom = (reported: ReportedState): ReportedState => ({
   ...reported,
-  script: byteStringOf(bytesOf(reported.script)),
+  workingDir: ownCopy(reported.workingDir),
+  previousDir: reported.previousDir && ownCopy(reported.previousDir),
+  script: ownCopy(reported.script),
   lateScript: intern(reported.lateScript),
-  exportedNames: reported.exportedNames.map(intern),
+  ...(reported.aliasScript === undefined ? {} : { aliasScript: ownCopy(reported.aliasScript) }),
+  exportedNames: internList(reported.exportedNames),
 });
+
+const ownCopy = (text: ByteString): ByteString => byteStringOf(bytesOf(text));

@@ -2,7 +2,6 @@
 import { fstatSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
 import { forOwnerAlone } from "../../util/private-files.ts";
-import type { Enclosure } from "../isolation/enclosure.ts";
 import { commandDescriptors, pipeSyncWriteMaxBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import { closeFd, rewriteFile, writeWhole } from "../process/libc.ts";
@@ -10,30 +9,12 @@ import { writeAndClose } from "../process/pipe-writer.ts";
 import { sendSignal } from "../process/process-table.ts";
 import { type SpawnedProcess, spawnProcess } from "../process/spawn.ts";
 import { descriptorsLeft } from "../resources.ts";
-import type { Places } from "./places.ts";
 import { type ByteString, bytesOf, fromText, quote } from "./shell/byte-string.ts";
-import {
-  type CommandFeed,
-  type ShellDialect,
-  type ShellState,
-  shellFiles,
-  visitWords,
-} from "./shell/dialect.ts";
+import { type CommandFeed, type ShellState, shellFiles, visitWords } from "./shell/dialect.ts";
 import type { VisitKind } from "./shell/visit-kind.ts";
 import { ShellFiles } from "./shell-files.ts";
+import type { ShellSpec } from "./shell-spec.ts";
 import { ShellVisits, type Visit, type Visited } from "./shell-visits.ts";
-
-export interface ShellSpec {
-  sessionId: string;
-  shell: string;
-  dialect: ShellDialect;
-  /** The session's own environment: every shell is started with it. */
-  launchEnv: Record<string, string>;
-  places: Places;
-  enclosure: Enclosure | undefined;
-  /** What a shell has become is in its files. */
-  onTold(files: ShellFiles): void;
-}
 
 /** What its processor time is told by. */
 const canMeterVisits = process.platform === "linux";
@@ -180,7 +161,7 @@ export class PreparedShell implements Visited {
   }
 
   told(): void {
-    this.spec.onTold(this.files);
+    this.spec.listener.told(this.files);
   }
 
   say(word: string): void {
@@ -210,7 +191,7 @@ export class PreparedShell implements Visited {
     const { argv, env } = dialect.launch(shell, this.dir);
     return spawnProcess({
       argv: enclosure?.wrap(argv, { workingDir: "/", ownDir: this.dir }).argv ?? argv,
-      env: { ...launchEnv, ...env },
+      env: { ...launchEnv.all(), ...env },
       workingDir: "/",
       extraInputs: 3,
       extraOutputs: dialect.visitKind && canMeterVisits && !enclosure ? 1 : 0,

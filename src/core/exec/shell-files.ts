@@ -2,6 +2,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, rmSync } from "node:fs";
 import { shellStateMaxBytes } from "../limits.ts";
 import { closeFd } from "../process/libc.ts";
+import type { KeptEnv } from "./kept-env.ts";
 import { type ByteString, byteStringOf } from "./shell/byte-string.ts";
 import { type ReportedState, type ShellDialect, type Surroundings, shellFiles } from "./shell/dialect.ts";
 
@@ -15,7 +16,7 @@ export class ShellFiles {
     readonly dir: string,
     readonly dialect: ShellDialect,
     /** What the shell was started with. */
-    readonly launchEnv: Record<string, string>,
+    readonly launchEnv: KeptEnv,
   ) {}
 
   /** Undefined where the shell could not report. */
@@ -27,7 +28,7 @@ export class ShellFiles {
 
   parseReport(report: ByteString, feed: Surroundings): ReportedState | undefined {
     const { dialect, dir, launchEnv } = this;
-    return dialect.readReport(report, { feed, dir, launchEnv });
+    return dialect.readReport(report, { feed, dir, launchEnv: launchEnv.all() });
   }
 
   /** Gives back the directory. */

@@ -8,26 +8,21 @@ import type { Launched } from "./executor.ts";
 import { findProgram } from "./find-program.ts";
 import { type ByteString, textOf } from "./shell/byte-string.ts";
 import type { CommandFeed, ExportChanges, ProgramDialect, ShellState } from "./shell/dialect.ts";
-
-export interface SoleProgramsSpec {
-  sessionId: string;
-  programs: ProgramDialect;
-  /** What every shell of the session is started with. */
-  launchEnv: Env;
-  custody: Custody;
-}
+import type { ShellSpec } from "./shell-spec.ts";
 
 export class SolePrograms {
-  readonly #spec: SoleProgramsSpec;
   /** Of the script that was read last: most commands change nothing. */
   #read: { script: ByteString; changes: ExportChanges | undefined } | undefined;
 
   /** Of what every shell is started with, the variables that it does not pass on. */
   #lost: readonly string[] | "unknown" | undefined;
 
-  constructor(spec: SoleProgramsSpec) {
-    this.#spec = spec;
-  }
+  constructor(
+    /** Of the shells that would start them otherwise. */
+    readonly shells: ShellSpec,
+    readonly programs: ProgramDialect,
+    readonly custody: Custody,
+  ) {}
 
   /** Undefined where it is for a shell to run the command. */
   launch(feed: CommandFeed, settle: Launched["settle"]): Launched | undefined {
@@ -39,8 +34,7 @@ export class SolePrograms {
   }
 
   #start(feed: CommandFeed): SpawnedProcess | undefined {
-    const { sessionId, programs, custody } = this.#spec;
-    const words = feed.env.length > 0 ? undefined : programs.wordsOf(feed);
+    const words = feed.env.length > 0 ? undefined : this.programs.wordsOf(feed);
     const env = words && this.#envOf(feed);
     if (!env) return undefined;
     const path = findProgram(words[0], env["PATH"]);
@@ -53,20 +47,21 @@ export class SolePrograms {
       extraInputs: 0,
       openStdin: feed.hasStdin,
     });
-    if (process) custody.addRoot(process.pid, { sessionId, commandId: feed.commandId });
+    const { sessionId } = this.shells;
+    if (process) this.custody.addRoot(process.pid, { sessionId, commandId: feed.commandId });
     return process;
   }
 
   #envOf({ state, workingDir }: CommandFeed): Env | undefined {
-    const { launchEnv } = this.#spec;
+    const env = this.shells.launchEnv.all();
     const places = { PWD: textOf(workingDir), OLDPWD: textOf(state.previousDir ?? "") };
-    const depth = depthOf(launchEnv["SHLVL"]);
+    const depth = depthOf(env["SHLVL"]);
     const changes = this.#changesIn(state);
-    this.#lost ??= lostIn(launchEnv);
+    this.#lost ??= lostIn(env);
     const isUsual = changes && this.#lost !== "unknown";
     if (!isUsual || depth === undefined || places.PWD === undefined || places.OLDPWD === undefined)
       return undefined;
-    const env: Env = { ...launchEnv, SHLVL: depth };
+    env["SHLVL"] = depth;
     for (const name of this.#lost) delete env[name];
     for (const name of changes.unset) delete env[name];
     Object.assign(env, changes.set, places);
@@ -76,7 +71,7 @@ export class SolePrograms {
 
   #changesIn(state: ShellState): ExportChanges | undefined {
     const { script } = state;
-    if (this.#read?.script !== script) this.#read = { script, changes: this.#spec.programs.exportsIn(state) };
+    if (this.#read?.script !== script) this.#read = { script, changes: this.programs.exportsIn(state) };
     return this.#read.changes;
   }
 }

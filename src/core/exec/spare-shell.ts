@@ -9,7 +9,11 @@ const hurryMs = 1;
 /** A command that runs so long has a processor to spare. */
 const spareDelayMs = 3;
 
-type StateFor = (shell: PreparedShell) => ShellState;
+/** Whose shell it is. */
+export interface ShellOwner {
+  newShell(): PreparedShell;
+  stateFor(shell: PreparedShell): ShellState;
+}
 
 export class SpareShell implements SpareHolder {
   #shell: PreparedShell | undefined;
@@ -21,7 +25,7 @@ export class SpareShell implements SpareHolder {
   #settledAt = 0;
 
   constructor(
-    readonly make: () => PreparedShell,
+    readonly owner: ShellOwner,
     readonly spares: SpareShells,
   ) {}
 
@@ -48,7 +52,7 @@ export class SpareShell implements SpareHolder {
   /** Undefined where none is there, or it has been killed while it waited. */
   take(): PreparedShell | undefined {
     this.#isResting = false;
-    clearTimeout(this.#timer);
+    this.#stopTimer();
     const shell = this.#shell;
     this.#shell = undefined;
     if (!shell?.hasEnded) return shell;
@@ -57,20 +61,20 @@ export class SpareShell implements SpareHolder {
   }
 
   /** The session is in use, if not by way of a shell. One is there again, as long as there are not many. */
-  prepareAside(stateFor: StateFor): void {
+  prepareAside(): void {
     if (this.#shell ? this.#shell.awaitsState : !this.spares.hasRoom) return;
     if (!this.#shell) {
-      this.prepareWith(stateFor);
+      this.prepareWithState();
       return;
     }
-    clearTimeout(this.#timer);
+    this.#stopTimer();
     this.spares.hold(this);
     this.#waitForAWhile();
   }
 
   /** It was taken, and waits again: its state is the session's. */
   putBack(shell: PreparedShell): void {
-    clearTimeout(this.#timer);
+    this.#stopTimer();
     if (this.#isDisposed || this.#isResting || shell.hasEnded) {
       void this.discard(shell);
       return;
@@ -89,7 +93,7 @@ export class SpareShell implements SpareHolder {
 
   prepare(): void {
     if (this.#isDisposed || this.#isResting || this.#shell) return;
-    this.#shell = this.make();
+    this.#shell = this.owner.newShell();
     this.spares.hold(this);
   }
 
@@ -109,18 +113,24 @@ export class SpareShell implements SpareHolder {
   }
 
   /** With a session's state it waits for a while. */
-  prepareWith(stateFor: StateFor): void {
-    clearTimeout(this.#timer);
+  prepareWithState(): void {
+    this.#stopTimer();
     this.#prepareIfPossible();
-    this.feed(stateFor);
+    this.feed();
   }
 
-  feed(stateFor: StateFor): void {
-    clearTimeout(this.#timer);
+  feed(): void {
+    this.#stopTimer();
     if (!this.#shell?.awaitsState) return;
-    this.#shell.feedState(stateFor(this.#shell));
+    this.#shell.feedState(this.owner.stateFor(this.#shell));
     this.#shell.getReady();
     this.#waitForAWhile();
+  }
+
+  /** One that is over is not held on to: there may be thousands. */
+  #stopTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   #waitForAWhile(): void {
@@ -136,7 +146,7 @@ export class SpareShell implements SpareHolder {
   }
 
   async dropSpare(): Promise<void> {
-    clearTimeout(this.#timer);
+    this.#stopTimer();
     this.spares.release(this);
     const shell = this.#shell;
     this.#shell = undefined;

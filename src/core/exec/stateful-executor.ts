@@ -1,49 +1,29 @@
 // Keeps a session's shell state, and one shell started ahead that waits for it and for the next command.
 import { TrlError } from "../../protocol/errors.ts";
-import type { ExecutorState } from "../../protocol/handover/exec.ts";
-import type { Enclosure } from "../isolation/enclosure.ts";
-import type { Custody } from "../process/custody.ts";
+import { internList } from "../../util/intern.ts";
 import { requireDescriptors } from "../resources.ts";
 import type { CommandOutcome } from "./command.ts";
 import { feedFor, feedForShell } from "./command-feed.ts";
-import { type Env, type EnvOverrides, oddNames, overlayEnv } from "./environment.ts";
+import { type EnvOverrides, oddNames, overlayEnv } from "./environment.ts";
 import type { Executor, Launched, LaunchRequest } from "./executor.ts";
+import { KeptEnv } from "./kept-env.ts";
 import { KeptState, type Reporter } from "./kept-state.ts";
-import { type Places, placesOf } from "./places.ts";
-import { PreparedShell, type ShellSpec } from "./prepared-shell.ts";
+import { placesOf } from "./places.ts";
+import { PreparedShell } from "./prepared-shell.ts";
 import { fromText, toText } from "./shell/byte-string.ts";
-import type { CommandFeed, ShellDialect, ShellState } from "./shell/dialect.ts";
+import type { CommandFeed, ShellState } from "./shell/dialect.ts";
 import { mayHandleSignals } from "./shell/script-parts.ts";
 import type { VisitKind } from "./shell/visit-kind.ts";
 import { ShellFiles } from "./shell-files.ts";
+import type { ShellSpec } from "./shell-spec.ts";
 import { SolePrograms } from "./sole-programs.ts";
-import { SpareShell } from "./spare-shell.ts";
-import type { SpareShells } from "./spare-shells.ts";
+import { type ShellOwner, SpareShell } from "./spare-shell.ts";
+import type { ShellContext, StatefulSpec, StatefulState } from "./stateful-spec.ts";
 
-export interface StatefulSpec {
-  sessionId: string;
-  shell: string;
-  dialect: ShellDialect;
-  env: Env;
-  tags: Env;
-  workingDir: string;
-  custody: Custody;
-  /** Each shell gets a directory of its own in here. */
-  newShellDir: () => string;
-  spares: SpareShells;
-  enclosure: Enclosure | undefined;
-  /** As another program has left it. */
-  resumed?: StatefulState;
-}
-
-type StatefulState = Extract<ExecutorState, { kind: "stateful" }>;
-
-export class StatefulExecutor implements Executor {
+export class StatefulExecutor implements Executor, ShellOwner {
   readonly isStateful = true;
-  /** The variables are in the shells' own spec: one copy a session is enough. */
-  readonly #spec: Omit<StatefulSpec, "env" | "tags">;
+  readonly #context: ShellContext;
   readonly #shellSpec: ShellSpec;
-  readonly #places: Places;
   readonly #kept: KeptState;
   readonly #spare: SpareShell;
   readonly #programs: SolePrograms | undefined;
@@ -54,34 +34,32 @@ export class StatefulExecutor implements Executor {
   #isTidying = false;
 
   constructor(spec: StatefulSpec) {
-    const { env, tags, ...kept } = spec;
-    this.#spec = kept;
-    const { sessionId, shell, dialect, enclosure } = spec;
-    this.#places = placesOf(enclosure);
-    const { launchEnv, ...initial } = dialect.initialState({ ...env, ...tags });
-    const places = this.#places;
-    const ownEnv = spec.resumed?.launchEnv ?? launchEnv;
-    const onTold = (files: ShellFiles) => this.#kept.told(files);
-    this.#shellSpec = { sessionId, shell, dialect, launchEnv: ownEnv, enclosure, places, onTold };
+    const { sessionId, shell, dialect, enclosure, env, tags, context, resumed } = spec;
+    this.#context = context;
+    const places = placesOf(enclosure);
+    const { launchEnv: own, ...initial } = dialect.initialState({ ...env, ...tags });
     const beginning = {
       ...initial,
       workingDir: fromText(spec.workingDir),
       previousDir: undefined,
-      exportedNames: Object.keys(launchEnv),
+      exportedNames: internList(Object.keys(own)),
       lastStatus: 0,
     };
-    this.#kept = new KeptState((spec.resumed?.state as ShellState | undefined) ?? beginning, places);
+    const listener = new KeptState((resumed?.state as ShellState | undefined) ?? beginning, places);
+    this.#kept = listener;
+    const launchEnv = new KeptEnv(resumed?.launchEnv ?? own, context.usualEnv);
+    this.#shellSpec = { sessionId, shell, dialect, launchEnv, enclosure, places, listener };
     const { programs } = dialect;
-    if (programs && !enclosure)
-      this.#programs = new SolePrograms({ sessionId, programs, launchEnv: ownEnv, custody: spec.custody });
-    this.#spare = new SpareShell(() => this.#newShell(this.#shellSpec), spec.spares);
-    if (spec.resumed?.busy) this.#resume(spec.resumed.busy);
-    else if (!spec.resumed && spec.spares.hasRoom) this.#spare.prepare();
-    this.#spare.feed(this.#stateFor);
+    if (programs && !enclosure) this.#programs = new SolePrograms(this.#shellSpec, programs, context.custody);
+    this.#spare = new SpareShell(this, context.spares);
+    if (resumed?.busy) this.#resume(resumed.busy);
+    else if (!resumed && context.spares.hasRoom) this.#spare.prepare();
+    this.#spare.feed();
   }
 
   #resume({ dir, launchEnv, mayReport, request, feed }: NonNullable<StatefulState["busy"]>): void {
-    const files = new ShellFiles(dir, this.#spec.dialect, launchEnv);
+    const env = new KeptEnv(launchEnv, this.#context.usualEnv);
+    const files = new ShellFiles(dir, this.#shellSpec.dialect, env);
     files.mayReport = mayReport;
     this.#busy = { files, feed: feed as CommandFeed, request: { workingDir: undefined, ...request } };
   }
@@ -97,10 +75,11 @@ export class StatefulExecutor implements Executor {
   pack(): StatefulState {
     const { files, ...launched } = this.#busy ?? {};
     const busy = files && {
-      ...{ dir: files.dir, launchEnv: files.launchEnv, mayReport: files.mayReport },
+      ...{ dir: files.dir, launchEnv: files.launchEnv.all(), mayReport: files.mayReport },
       ...(launched as Omit<Reporter, "files">),
     };
-    return { kind: "stateful", launchEnv: this.#shellSpec.launchEnv, state: this.#kept.forNewShell(), busy };
+    const launchEnv = this.#shellSpec.launchEnv.all();
+    return { kind: "stateful", launchEnv, state: this.#kept.forNewShell(), busy };
   }
 
   settleResumed(outcome: CommandOutcome): void {
@@ -112,7 +91,7 @@ export class StatefulExecutor implements Executor {
     return toText(this.#kept.known.workingDir);
   }
 
-  get exportedNames(): string[] {
+  get exportedNames(): readonly string[] {
     return this.#kept.known.exportedNames;
   }
 
@@ -121,14 +100,20 @@ export class StatefulExecutor implements Executor {
   }
 
   /** Where something had to be done again in it, it is asked what it has become. */
-  readonly #stateFor = (shell: PreparedShell): ShellState => {
+  stateFor(shell: PreparedShell): ShellState {
     const state = this.#kept.forNewShell(shell.files);
     if (!this.#kept.isKnown) shell.tellSoon();
     return state;
-  };
+  }
+
+  newShell(spec = this.#shellSpec): PreparedShell {
+    requireDescriptors();
+    return new PreparedShell(spec, this.#context.newShellDir(), this.#context.custody);
+  }
 
   launch(request: LaunchRequest): Launched {
-    const workingDir = request.workingDir && this.#places.require(request.workingDir, this.workingDir);
+    const workingDir =
+      request.workingDir && this.#shellSpec.places.require(request.workingDir, this.workingDir);
     const feed = feedFor(request, workingDir, this.#kept.known);
     return this.#startProgram(feed) ?? this.#launch(request, feed);
   }
@@ -138,13 +123,13 @@ export class StatefulExecutor implements Executor {
     if (!this.#kept.isKnown) return undefined;
     return this.#programs?.launch(feed, (outcome) => {
       this.#kept.ranProgram(outcome);
-      this.#behindReply(() => this.#spare.prepareAside(this.#stateFor));
+      this.#behindReply(() => this.#spare.prepareAside());
     });
   }
 
   #launch(request: LaunchRequest, given: CommandFeed, isAgain = false): Launched {
     const shell = this.#takeShell(request.env);
-    const feed = feedForShell(given, this.#kept.known, this.#places, shell);
+    const feed = feedForShell(given, this.#kept.known, this.#shellSpec.places, shell);
     try {
       const kind = shell.visitKind(feed);
       return kind ? this.#visit(shell, feed, kind, request) : this.#run(shell, feed, request);
@@ -169,7 +154,7 @@ export class StatefulExecutor implements Executor {
       begin: () => {
         shell.begin(this.#kept.isKnown);
         // In an enclosure it would take from what the command is allowed.
-        if (!this.#spec.enclosure) this.#spare.prepareInTime();
+        if (!this.#shellSpec.enclosure) this.#spare.prepareInTime();
       },
       settle: (outcome) => this.#settle(busy, outcome),
     };
@@ -213,7 +198,7 @@ export class StatefulExecutor implements Executor {
     setImmediate(() => reporter.files.remove());
     this.#behindReply(() => {
       this.#isTidying = false;
-      this.#spare.prepareWith(this.#stateFor);
+      this.#spare.prepareWithState();
     });
   }
 
@@ -234,17 +219,13 @@ export class StatefulExecutor implements Executor {
       void this.#spare.discard(shell);
       shell = undefined;
     }
-    shell ??= this.#newShell(withLaunchEnv(this.#shellSpec, odd));
-    if (shell.awaitsState) shell.feedState(this.#stateFor(shell));
+    shell ??= this.newShell(withLaunchEnv(this.#shellSpec, odd));
+    if (shell.awaitsState) shell.feedState(this.stateFor(shell));
     return shell;
-  }
-
-  #newShell(spec: ShellSpec): PreparedShell {
-    requireDescriptors();
-    return new PreparedShell(spec, this.#spec.newShellDir(), this.#spec.custody);
   }
 }
 
 function withLaunchEnv(spec: ShellSpec, odd: [string, string | null][]): ShellSpec {
-  return { ...spec, launchEnv: overlayEnv(spec.launchEnv, Object.fromEntries(odd)) };
+  const env = spec.launchEnv.all();
+  return { ...spec, launchEnv: new KeptEnv(overlayEnv(env, Object.fromEntries(odd)), env) };
 }

@@ -17,6 +17,8 @@ export function receiptOf(measured: Measured, bytesOut: number, leftovers: numbe
   };
 }
 
+const none: readonly HitName[] = [];
+
 /** Times and bytes are added up, the highest peak stays. */
 export class ReceiptTotals {
   #cpuMs: number | null = null;
@@ -24,7 +26,7 @@ export class ReceiptTotals {
   #bytesOut = 0;
   #throttledMs: number | undefined;
   #by: Receipt["measured_by"] = null;
-  #hits = new Set<HitName>();
+  #hits: readonly HitName[] = none;
 
   add(receipt: Receipt): void {
     if (receipt.cpu_ms !== null) this.#cpuMs = (this.#cpuMs ?? 0) + receipt.cpu_ms;
@@ -34,7 +36,7 @@ export class ReceiptTotals {
       this.#throttledMs = (this.#throttledMs ?? 0) + receipt.throttled_ms;
     this.#bytesOut += receipt.bytes_out;
     this.#by = receipt.measured_by ?? this.#by;
-    for (const hit of receipt.limits_hit) this.#hits.add(hit);
+    if (receipt.limits_hit.length > 0) this.#hits = [...new Set([...this.#hits, ...receipt.limits_hit])];
   }
 
   /** With what the session has running in the background now. */

@@ -3,24 +3,27 @@
 import type { Packing } from "../../protocol/handover/pieces.ts";
 import { PipeReader } from "./pipe-reader.ts";
 
+/** As of nearly every session. */
+const none: readonly PipeReader[] = [];
+
 export class LingeringPipes {
-  readonly #pipes = new Set<PipeReader>();
+  #pipes = none;
 
   /** Those that another program has read. */
   constructor(fds: number[]) {
-    for (const fd of fds) this.#pipes.add(new PipeReader(fd, () => {}));
+    this.add(fds.map((fd) => new PipeReader(fd, () => {})));
   }
 
   add(pipes: PipeReader[]): void {
-    for (const pipe of this.#pipes) if (pipe.isEnded) this.#pipes.delete(pipe);
-    for (const pipe of pipes) if (!pipe.isEnded) this.#pipes.add(pipe);
+    const open = [...this.#pipes, ...pipes].filter(({ isEnded }) => !isEnded);
+    this.#pipes = open.length > 0 ? [...new Set(open)] : none;
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.#pipes].map((pipe) => pipe.stop()));
+    await Promise.all(this.#pipes.map((pipe) => pipe.stop()));
   }
 
   pack(packing: Packing): number[] {
-    return [...this.#pipes].filter((pipe) => !pipe.isEnded).map(({ fd }) => packing.descriptor(fd));
+    return this.#pipes.filter((pipe) => !pipe.isEnded).map(({ fd }) => packing.descriptor(fd));
   }
 }

@@ -1,36 +1,32 @@
 // From the parameters of session.create to a session that is ready for its first command.
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams } from "../../protocol/session.ts";
-import type { CommandStore } from "../exec/command-store.ts";
 import { type Env, overlayEnv } from "../exec/environment.ts";
 import type { Executor } from "../exec/executor.ts";
 import { placesOf } from "../exec/places.ts";
 import { PlainExecutor } from "../exec/plain-executor.ts";
 import { dialectOf } from "../exec/shell/pick.ts";
-import type { SpareShells } from "../exec/spare-shells.ts";
 import { StatefulExecutor } from "../exec/stateful-executor.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
-import { inheritedEnv, mergePolicy, nonInteractiveDefaults } from "../isolation/env-policy.ts";
-import type { Log } from "../log.ts";
+import {
+  type EnvPolicy,
+  inheritedEnv,
+  mergePolicy,
+  nonInteractiveDefaults,
+} from "../isolation/env-policy.ts";
 import type { CoreOptions } from "../options.ts";
-import type { Custody } from "../process/custody.ts";
 import { tagNames } from "../process/tags.ts";
 import { workingDirIn } from "./placement.ts";
 import { Session } from "./session.ts";
+import type { SessionContext, SessionPlace } from "./session-context.ts";
 
-export interface SessionContext {
-  options: CoreOptions;
-  commands: CommandStore;
-  custody: Custody;
-  log: Log;
-  newShellDir: () => string;
-  spares: SpareShells;
-  shell: string;
-  enclosure: Enclosure | undefined;
-}
-
-export function createSession(id: string, params: CreateParams, context: SessionContext): Session {
-  const { options, commands, custody, log, shell, enclosure } = context;
+export function createSession(
+  id: string,
+  params: CreateParams,
+  context: SessionContext,
+  { shell, enclosure }: SessionPlace,
+): Session {
+  const { options } = context;
   return new Session({
     id,
     name: params.name ?? null,
@@ -38,32 +34,31 @@ export function createSession(id: string, params: CreateParams, context: Session
     timeoutS: params.timeout_s ?? options.defaultTimeoutS,
     idleTimeoutS: params.idle_timeout_s ?? options.maxIdleS,
     maxAgeS: params.max_age_s ?? options.sessionTtlS,
-    maxCommands: options.sessionMaxCommands,
-    maxProcesses: options.sessionMaxProcesses,
-    maxOutputBytes: options.maxOutputBytes,
-    executor: createExecutor(id, params, context),
+    executor: createExecutor(id, params, context, { shell, enclosure }),
     enclosure,
-    commands,
-    custody,
-    log,
+    context,
   });
 }
 
-function createExecutor(id: string, params: CreateParams, context: SessionContext): Executor {
-  const { options, custody, newShellDir, spares, shell, enclosure } = context;
+function createExecutor(
+  id: string,
+  params: CreateParams,
+  context: SessionContext,
+  { shell, enclosure }: SessionPlace,
+): Executor {
+  const { options, custody } = context;
   const dialect = keepsState(params, enclosure) ? dialectOf(shell) : undefined;
   const common = {
     sessionId: id,
     shell,
-    env: sessionEnv(params, options, enclosure),
+    env: sessionEnv(params, context, enclosure),
     tags: tagsOf(id, options),
     workingDir: placesOf(enclosure).require(params.working_dir ?? workingDirIn(enclosure), undefined),
-    custody,
     enclosure,
   };
   return dialect
-    ? new StatefulExecutor({ ...common, dialect, newShellDir, spares })
-    : new PlainExecutor(common);
+    ? new StatefulExecutor({ ...common, dialect, context })
+    : new PlainExecutor({ ...common, custody });
 }
 
 /** By which the processes of a session are known. */
@@ -84,8 +79,21 @@ function keepsState({ stateful }: CreateParams, enclosure: Enclosure | undefined
 }
 
 /** The daemon's, as far as it is inherited; what suits a command without a terminal; the session's own. */
-function sessionEnv(params: CreateParams, options: CoreOptions, enclosure: Enclosure | undefined): Env {
-  const policy = mergePolicy(options.envPolicy, params);
-  const base = { ...inheritedEnv(options.env, policy), ...nonInteractiveDefaults(policy) };
+function sessionEnv(
+  params: CreateParams,
+  { options, usualEnv }: SessionContext,
+  enclosure: Enclosure | undefined,
+): Env {
+  const { inherit_env, env_include, env_exclude } = params;
+  const isUsual = [inherit_env, env_include, env_exclude].every((asked) => asked === undefined);
+  const base = isUsual ? usualEnv : envBy(mergePolicy(options.envPolicy, params), options);
   return overlayEnv(enclosure?.withTmpDir(base) ?? base, params.env ?? {});
 }
+
+/** As the daemon's own policy has it: the same for all sessions that do not ask for another. */
+export const usualEnvOf = (options: CoreOptions): Env => envBy(options.envPolicy, options);
+
+const envBy = (policy: EnvPolicy, { env }: CoreOptions): Env => ({
+  ...inheritedEnv(env, policy),
+  ...nonInteractiveDefaults(policy),
+});

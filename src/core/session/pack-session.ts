@@ -6,7 +6,7 @@ import type { Session } from "./session.ts";
 
 /** At rest; `enclosure` is its number among those that are handed over. */
 export function packSession(session: Session, enclosure: number | undefined, packing: Packing): SessionState {
-  const { id, name, shell, timeoutS, idleTimeoutS, maxAgeS, executor, commands } = session.spec;
+  const { id, name, shell, timeoutS, idleTimeoutS, maxAgeS, executor, context } = session.spec;
   const command = session.runningCommand;
   return {
     ...{ id, name, shell, timeoutS, idleTimeoutS, maxAgeS, enclosure },
@@ -15,7 +15,7 @@ export function packSession(session: Session, enclosure: number | undefined, pac
     commandCount: session.commandCount,
     totals: session.totals.sum(0),
     executor: executor.pack(),
-    running: command && { ...detailsOf(commands.get(command.id)), command: command.pack(packing) },
+    running: command && { ...detailsOf(context.commands.get(command.id)), command: command.pack(packing) },
     lingeringFds: session.lingering.pack(packing),
   };
 }

@@ -3,10 +3,11 @@ import { type ProcessEntry, processTable } from "../process/process-table.ts";
 import type { SessionSpec } from "./session-spec.ts";
 
 export const processCount = (spec: SessionSpec): number =>
-  count(spec, spec.custody.membersOf({ sessionId: spec.id }));
+  count(spec, spec.context.custody.membersOf({ sessionId: spec.id }));
 
 /** Without the shell that waits, and the command that runs. */
-export const leftoverCount = (spec: SessionSpec): number => count(spec, spec.custody.leftoversIn(spec.id));
+export const leftoverCount = (spec: SessionSpec): number =>
+  count(spec, spec.context.custody.leftoversIn(spec.id));
 
 function count({ enclosure }: SessionSpec, processes: ProcessEntry[]): number {
   if (!enclosure) return processes.length;

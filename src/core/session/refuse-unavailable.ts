@@ -4,7 +4,8 @@ import { leftoverCount } from "./process-count.ts";
 import type { Session } from "./session.ts";
 
 export function refuseIfUnavailable({ id, state, commandCount, spec }: Session): void {
-  const { maxCommands, maxProcesses, commands } = spec;
+  const { commands, options } = spec.context;
+  const { sessionMaxCommands: maxCommands, sessionMaxProcesses: maxProcesses } = options;
   if (commands.isClosed) throw new TrlError("RUNTIME_UNAVAILABLE", "the daemon is about to be upgraded");
   if (state === "terminated") throw new TrlError("SESSION_NOT_FOUND", `session ${id} has ended`);
   if (state === "running") throw new TrlError("SESSION_BUSY", `session ${id} is running a command`);

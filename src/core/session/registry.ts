@@ -18,13 +18,14 @@ import { Custody } from "../process/custody.ts";
 import { RestCollections } from "../process/garbage.ts";
 import { terminate } from "../process/terminate.ts";
 import { Terminals } from "../pty/terminals.ts";
-import { createSession, type SessionContext } from "./create-session.ts";
+import { createSession, usualEnvOf } from "./create-session.ts";
 import { describeCreated } from "./describe.ts";
 import { earliestEnd, isOver } from "./expiry.ts";
 import { resolveShell } from "./placement.ts";
 import { refuseUnderPressure } from "./pressure.ts";
 import { resumeSession } from "./resume-session.ts";
 import type { Session } from "./session.ts";
+import type { SessionContext } from "./session-context.ts";
 
 export class SessionRegistry {
   readonly custody: Custody;
@@ -35,7 +36,7 @@ export class SessionRegistry {
   #sessions = new Map<string, Session>();
   #commandsOfEnded: number;
   #shellCount: number;
-  readonly #spares = new SpareShells();
+  readonly #context: SessionContext;
   readonly #rest = new RestCollections();
   #isClosed = false;
   #nextEnd = Number.POSITIVE_INFINITY;
@@ -56,6 +57,10 @@ export class SessionRegistry {
     this.commands = new CommandStore(journal);
     this.#commandsOfEnded = before?.commandsOfEnded ?? 0;
     this.#shellCount = before?.shellCount ?? 0;
+    const { commands, custody } = this;
+    const newShellDir = () => `${options.runDir}/${++this.#shellCount}`;
+    const ofShells = { custody, newShellDir, spares: new SpareShells(), usualEnv: usualEnvOf(options) };
+    this.#context = { options, commands, log, ...ofShells };
     const limited = { ...options, maxProcesses: options.sessionMaxProcesses };
     this.enclosures = new Enclosures(limited, this.custody, before?.enclosures);
     this.terminals = new Terminals({
@@ -98,21 +103,15 @@ export class SessionRegistry {
 
   #create(params: CreateParams, enclosure: Enclosure | undefined): Session {
     const id = newId("s", (taken) => this.has(taken) || this.isTakenElsewhere(taken));
-    const session = createSession(id, params, this.#contextOf(this.#shellFor(params), enclosure));
+    const session = createSession(id, params, this.#context, { shell: this.#shellFor(params), enclosure });
     this.#sessions.set(id, session);
     this.#expect(session);
     return session;
   }
 
-  #contextOf(shell: string, enclosure: Enclosure | undefined): SessionContext {
-    const { options, commands, custody, log } = this;
-    const newShellDir = () => `${options.runDir}/${++this.#shellCount}`;
-    return { options, commands, custody, log, newShellDir, spares: this.#spares, shell, enclosure };
-  }
-
   /** One that another program has made, which has become this one. */
   resume(state: SessionState, enclosure: Enclosure | undefined, given: Unpacking): void {
-    const session = resumeSession(state, this.#contextOf(state.shell, enclosure), given);
+    const session = resumeSession(state, this.#context, enclosure, given);
     this.#sessions.set(state.id, session);
     this.#expect(session);
   }

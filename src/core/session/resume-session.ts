@@ -6,34 +6,39 @@ import { PlainExecutor } from "../exec/plain-executor.ts";
 import { toText } from "../exec/shell/byte-string.ts";
 import { dialectOf } from "../exec/shell/pick.ts";
 import { StatefulExecutor } from "../exec/stateful-executor.ts";
-import { type SessionContext, tagsOf } from "./create-session.ts";
+import type { Enclosure } from "../isolation/enclosure.ts";
+import { tagsOf } from "./create-session.ts";
 import { Session } from "./session.ts";
+import type { SessionContext } from "./session-context.ts";
 
-export function resumeSession(state: SessionState, context: SessionContext, given: Unpacking): Session {
-  const { options, commands, custody, log, enclosure } = context;
+export function resumeSession(
+  state: SessionState,
+  context: SessionContext,
+  enclosure: Enclosure | undefined,
+  given: Unpacking,
+): Session {
   const { id, name, shell, timeoutS, idleTimeoutS, maxAgeS } = state;
-  const session = new Session({
-    ...{ id, name, shell, timeoutS, idleTimeoutS, maxAgeS, enclosure, commands, custody, log },
-    maxCommands: options.sessionMaxCommands,
-    maxProcesses: options.sessionMaxProcesses,
-    maxOutputBytes: options.maxOutputBytes,
-    executor: resumeExecutor(state, context),
-    before: state,
-  });
+  const executor = resumeExecutor(state, context, enclosure);
+  const spec = { id, name, shell, timeoutS, idleTimeoutS, maxAgeS, executor, enclosure, context };
+  const session = new Session(spec, state);
   if (state.running) session.resume(state.running, given);
   return session;
 }
 
-function resumeExecutor({ id, shell, executor: state }: SessionState, context: SessionContext): Executor {
-  const { options, custody, newShellDir, spares, enclosure } = context;
-  const common = { sessionId: id, shell, tags: tagsOf(id, options), custody, enclosure };
+function resumeExecutor(
+  { id, shell, executor: state }: SessionState,
+  context: SessionContext,
+  enclosure: Enclosure | undefined,
+): Executor {
+  const { options, custody } = context;
+  const common = { sessionId: id, shell, tags: tagsOf(id, options), enclosure };
   if (state.kind === "plain")
-    return new PlainExecutor({ ...common, env: state.env, workingDir: state.workingDir });
+    return new PlainExecutor({ ...common, custody, env: state.env, workingDir: state.workingDir });
   const dialect = dialectOf(shell);
   if (!dialect) throw new Error(`the state of ${shell} cannot be kept here`);
   const workingDir = toText(state.state.workingDir);
   return new StatefulExecutor({
-    ...{ ...common, workingDir, dialect, newShellDir, spares },
+    ...{ ...common, workingDir, dialect, context },
     env: state.launchEnv,
     resumed: state,
   });

@@ -20,11 +20,11 @@ import { requireDescriptors, requireMemoryFor } from "../resources.ts";
 import { type Expiry, expiryOf, type Lifetime } from "./expiry.ts";
 import { refuseIfUnavailable } from "./refuse-unavailable.ts";
 import type { SessionSpec } from "./session-spec.ts";
-import { advance, type Phase } from "./state-machine.ts";
+import { advance, idle, type Phase } from "./state-machine.ts";
 
 export class Session {
-  readonly createdAt: Date;
-  #lastActivity: Date;
+  readonly #createdAtMs: number;
+  #lastActivityMs: number;
   #phase: Phase;
   readonly totals = new ReceiptTotals();
   #commandCount: number;
@@ -33,14 +33,17 @@ export class Session {
   readonly lingering: LingeringPipes;
   #destroyed: Promise<void> | undefined;
 
-  constructor(readonly spec: SessionSpec) {
-    const { before } = spec;
+  /** `before` is as another program has left it. */
+  constructor(
+    readonly spec: SessionSpec,
+    before?: SessionState,
+  ) {
     const cgroup = spec.enclosure?.cgroup;
-    spec.custody.addSession(spec.id, cgroup && (() => cgroup.members()));
-    this.createdAt = before ? new Date(before.createdAt) : new Date();
-    this.#lastActivity = before ? new Date(before.lastActivity) : new Date();
+    spec.context.custody.addSession(spec.id, cgroup && (() => cgroup.members()));
+    this.#createdAtMs = before?.createdAt ?? Date.now();
+    this.#lastActivityMs = before?.lastActivity ?? Date.now();
     this.#commandCount = before?.commandCount ?? 0;
-    this.#phase = { state: before ? "idle" : "creating" };
+    this.#phase = before ? idle : { state: "creating" };
     this.lingering = new LingeringPipes(before?.lingeringFds ?? []);
     if (before) this.totals.add(before.totals);
   }
@@ -53,7 +56,8 @@ export class Session {
 
   /** The command that ran when another program handed the session over. */
   resume({ command: state, ...details }: NonNullable<SessionState["running"]>, given: Unpacking): void {
-    const { custody, executor, enclosure } = this.spec;
+    const { executor, enclosure, context } = this.spec;
+    const { custody } = context;
     custody.addRoot(state.pid, { sessionId: this.id, commandId: state.id });
     const command = resumeCommand(state, given, new Keep(enclosure, state.meter), custody);
     this.#track(command, details, (outcome) => executor.settleResumed(outcome));
@@ -75,13 +79,17 @@ export class Session {
     return this.#phase.state;
   }
 
+  get createdAt(): Date {
+    return new Date(this.#createdAtMs);
+  }
+
   get lastActivity(): Date {
-    return this.#lastActivity;
+    return new Date(this.#lastActivityMs);
   }
 
   /** Somebody uses it, if not by running a command. */
   touch(): void {
-    this.#lastActivity = new Date();
+    this.#lastActivityMs = Date.now();
   }
 
   get expiry(): Expiry | undefined {
@@ -104,7 +112,7 @@ export class Session {
         throw new TrlError("SESSION_NOT_FOUND", "the session was destroyed meanwhile");
       return result;
     }
-    this.#phase = advance(this.#phase, { state: "idle" });
+    this.#phase = advance(this.#phase, idle);
     return undefined;
   }
 
@@ -114,7 +122,7 @@ export class Session {
 
   /** Lets a command run; `ended` comes after the session has taken over what the command changed. */
   start(params: CommandParams, kind: CommandRecord["kind"]): Started {
-    if (params.command_id !== undefined) this.spec.commands.refuseTaken(params.command_id);
+    if (params.command_id !== undefined) this.spec.context.commands.refuseTaken(params.command_id);
     refuseIfUnavailable(this);
     const started = this.#start(params, kind);
     this.#commandCount++;
@@ -128,9 +136,11 @@ export class Session {
 
   /** Everything that the session started is dead when this resolves. */
   destroy(graceMs: number): Promise<void> {
-    const { custody, enclosure } = this.spec;
+    const { enclosure, context } = this.spec;
     const whileFrozen = enclosure?.cgroup && ((act: () => void) => enclosure.cgroup!.whileFrozen(act));
-    this.#destroyed ??= this.#destroy(terminate(custody, { sessionId: this.id }, { graceMs, whileFrozen }));
+    this.#destroyed ??= this.#destroy(
+      terminate(context.custody, { sessionId: this.id }, { graceMs, whileFrozen }),
+    );
     return this.#destroyed;
   }
 
@@ -153,9 +163,10 @@ export class Session {
   }
 
   #start(params: CommandParams, kind: CommandRecord["kind"]): Started {
-    const { name, executor, custody, log, timeoutS, commands } = this.spec;
+    const { name, executor, timeoutS, context } = this.spec;
+    const { custody, log, commands, options } = context;
     const id = params.command_id ?? newId("x", (taken) => commands.has(taken));
-    const outputBytes = params.max_output_bytes ?? this.spec.maxOutputBytes;
+    const outputBytes = params.max_output_bytes ?? options.maxOutputBytes;
     requireDescriptors();
     requireMemoryFor(outputBytes);
     const keep = new Keep(this.spec.enclosure);
@@ -189,12 +200,12 @@ export class Session {
   }
 
   #track(command: Command, details: CommandDetails, settle: Launched["settle"]): Promise<CommandOutcome> {
-    const { commands, executor } = this.spec;
+    const { executor, context } = this.spec;
     const ended = command.ended.then((outcome) => this.#finish(command, settle, outcome));
     this.#phase = advance(this.#phase, { state: "running", command, ended });
     this.#lastOutput = new WeakRef(command.output);
     const settled = ended.then(() => ({ workingDir: executor.workingDir }));
-    commands.add({ ...details, command, endedAt: undefined, settled }, command);
+    context.commands.add({ ...details, command, endedAt: undefined, settled }, command);
     return ended;
   }
 
@@ -203,22 +214,17 @@ export class Session {
     this.totals.add(outcome.receipt);
     command.input?.end();
     command.output.complete();
-    if (this.#phase.state !== "terminated") this.#phase = advance(this.#phase, { state: "idle" });
+    if (this.#phase.state !== "terminated") this.#phase = advance(this.#phase, idle);
     this.touch();
     this.lingering.add(command.pipes);
     const { exitCode, reason, durationMs } = outcome;
-    this.spec.log.debug("command ended", {
-      session: this.id,
-      command: command.id,
-      reason,
-      exitCode,
-      durationMs,
-    });
+    const how = { reason, exitCode, durationMs };
+    this.spec.context.log.debug("command ended", { session: this.id, command: command.id, ...how });
     return outcome;
   }
 
   async #destroy(processesEnd: Promise<unknown>): Promise<void> {
-    const { executor, custody, enclosure, log } = this.spec;
+    const { executor, enclosure, context } = this.spec;
     const phase = this.#phase;
     this.#phase = advance(phase, { state: "terminated" });
     if (phase.state === "running") phase.command.endedBy("cancelled", processesEnd);
@@ -229,8 +235,8 @@ export class Session {
     await this.lingering.stop();
     // Not before: the command's receipt is read from it.
     if ((await enclosure?.dispose()) === false)
-      log.error("what kept the session could not be removed", { session: this.id });
-    custody.removeSession(this.id);
+      context.log.error("what kept the session could not be removed", { session: this.id });
+    context.custody.removeSession(this.id);
   }
 }
 

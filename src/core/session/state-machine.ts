@@ -8,6 +8,9 @@ export type Phase =
   | { state: "running"; command: Command; ended: Promise<CommandOutcome> }
   | { state: "terminated" };
 
+/** The same for all that rest. */
+export const idle: Phase = { state: "idle" };
+
 const allowed: Record<SessionState, readonly SessionState[]> = {
   creating: ["idle", "running", "terminated"],
   idle: ["running", "terminated"],

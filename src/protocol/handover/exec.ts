@@ -100,7 +100,7 @@ export const ShellStateState = v.object({
   script: v.string(),
   lateScript: v.string(),
   aliasScript: v.optional(v.string()),
-  exportedNames: v.array(v.string()),
+  exportedNames: v.pipe(v.array(v.string()), v.readonly()),
   lastStatus: v.number(),
 });
 

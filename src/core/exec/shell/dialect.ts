@@ -15,7 +15,7 @@ export interface ShellState {
   lateScript: ByteString;
   /** Aliases, where they would act on the machinery's own lines: defined after all of them. */
   aliasScript?: ByteString;
-  exportedNames: string[];
+  exportedNames: readonly string[];
   lastStatus: number;
 }
 

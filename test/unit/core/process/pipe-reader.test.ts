@@ -5,12 +5,18 @@ import { PipeReader, type Sink } from "../../../../src/core/process/pipe-reader.
 function pipeTo(sink: Sink) {
   const { readFd, writeFd } = createPipe();
   const reader = new PipeReader(readFd, sink);
-  return { reader, write: (text: string) => writeWhole(writeFd, Buffer.from(text)), end: () => reader.stop() };
+  return {
+    reader,
+    write: (text: string) => writeWhole(writeFd, Buffer.from(text)),
+    end: () => reader.stop(),
+  };
 }
 
 test("what is read out of turn is there at once, and what comes later comes behind it", async () => {
   let text = "";
-  const { reader, write, end } = pipeTo((chunk) => void (text += Buffer.from(chunk).toString()));
+  const { reader, write, end } = pipeTo((chunk) => {
+    text += Buffer.from(chunk).toString();
+  });
   write("one");
   reader.readNow();
   expect(text).toBe("one");

@@ -1,0 +1,23 @@
+// What every shell of a session is made of.
+import type { Enclosure } from "../isolation/enclosure.ts";
+import type { KeptEnv } from "./kept-env.ts";
+import type { Places } from "./places.ts";
+import type { ShellDialect } from "./shell/dialect.ts";
+import type { ShellFiles } from "./shell-files.ts";
+
+export interface ShellSpec {
+  sessionId: string;
+  shell: string;
+  dialect: ShellDialect;
+  /** The session's own environment: every shell is started with it. */
+  launchEnv: KeptEnv;
+  places: Places;
+  enclosure: Enclosure | undefined;
+  /** Whom it tells what it has become. */
+  listener: ShellListener;
+}
+
+export interface ShellListener {
+  /** It is in these files. */
+  told(files: ShellFiles): void;
+}

@@ -1,0 +1,45 @@
+import { heapStats } from "bun:jsc";
+import { expect, test } from "bun:test";
+import { KeptState } from "../../../../src/core/exec/kept-state.ts";
+import { placesOf } from "../../../../src/core/exec/places.ts";
+import { byteStringOf } from "../../../../src/core/exec/shell/byte-string.ts";
+import type { CommandFeed, ReportedState } from "../../../../src/core/exec/shell/dialect.ts";
+import type { ShellFiles } from "../../../../src/core/exec/shell-files.ts";
+
+const reportBytes = 100_000;
+const initial = {
+  ...{ workingDir: "/", previousDir: undefined, script: "", lateScript: "" },
+  ...{ exportedNames: [], lastStatus: 0 },
+};
+
+/** Pieces of the text, as every dialect has them. */
+function filesWith(report: string): ShellFiles {
+  const piece = (at: number) => report.slice(at, at + 20);
+  const reported: ReportedState = {
+    ...{ workingDir: piece(0), previousDir: piece(100), script: piece(200), lateScript: piece(300) },
+    ...{ aliasScript: piece(400), exportedNames: [piece(500)] },
+  };
+  const files: Partial<ShellFiles> = { dir: "/x", readReport: () => report, parseReport: () => reported };
+  return files as ShellFiles;
+}
+
+function told(number: number): KeptState {
+  const files = filesWith(byteStringOf(Buffer.alloc(reportBytes, `report ${number} `)));
+  const feed = { state: initial, workingDir: "/", command: "x=1" } as unknown as CommandFeed;
+  const kept = new KeptState(initial, placesOf(undefined));
+  const request = { commandId: "x", command: "x=1", env: {}, workingDir: undefined, wantsStdin: false };
+  kept.visited({ files, feed, request }, { exitCode: 0, workingDir: "/", previousDir: undefined }, true);
+  kept.told(files);
+  return kept;
+}
+
+test("nothing of a state holds the report that it was read from", () => {
+  const extra = () => {
+    Bun.gc(true);
+    return heapStats().extraMemorySize;
+  };
+  const before = extra();
+  const states = Array.from({ length: 100 }, (_, number) => told(number));
+  expect(extra() - before).toBeLessThan((states.length * reportBytes) / 10);
+  expect(states.map(({ known }) => known.workingDir)[7]).toBe("report 7 report 7 re");
+});
