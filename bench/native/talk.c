@@ -125,20 +125,31 @@ static void run_apart(long count, long pause_us, int64_t *samples) {
   }
 }
 
+/** A flood: who is not read holds on to what it has not taken, so that whoever has something is read. */
+static void hear_as_it_comes(void) {
+  for (int waiting = peer_count; waiting > 0;) {
+    if (poll(fds, peer_count, -1) < 0) die("poll");
+    for (int i = 0; i < peer_count; i++) {
+      if (fds[i].revents == 0 || hear(&peers[i], mark, is_at_end) == 0 || peers[i].marks_due == 0) continue;
+      peers[i].marks_due = 0;
+      waiting--;
+    }
+  }
+}
+
+/** An echo: one after the other. To poll so many takes longer than to read from them, and is nobody's cost but ours. */
+static void hear_in_turn(void) {
+  for (int i = 0; i < peer_count; i++)
+    while (hear(&peers[i], mark, is_at_end) == 0) continue;
+}
+
 /** The first one speaks, and it is done when the last one has heard. */
 static void run_together(long count, long pause_us, int64_t *samples) {
   for (long at = 0; at < count; at++) {
-    int waiting = peer_count;
     say_next(&peers[0], at, pause_us);
     for (int i = 0; i < peer_count; i++) peers[i].marks_due = 1;
-    while (waiting > 0) {
-      if (poll(fds, peer_count, -1) < 0) die("poll");
-      for (int i = 0; i < peer_count; i++) {
-        if (fds[i].revents == 0 || hear(&peers[i], mark, is_at_end) == 0 || peers[i].marks_due == 0) continue;
-        peers[i].marks_due = 0;
-        waiting--;
-      }
-    }
+    if (is_at_end) hear_as_it_comes();
+    else hear_in_turn();
     samples[at] = now_ns() - peers[0].began;
   }
 }
