@@ -8,6 +8,7 @@ import { openWebSocket } from "./carriers/websocket.ts";
 import { startInFront } from "./front.ts";
 import { asUser } from "./other-user.ts";
 import { places } from "./places.ts";
+import { endAll, leavingsOf } from "./processes.ts";
 import { binary } from "./program.ts";
 import { tempDir } from "./temp-dir.ts";
 import { place, type TransportName, transport } from "./transport.ts";
@@ -108,6 +109,8 @@ export async function startHere({
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
       await child.exited;
+      // Where a test has killed it and nothing has come in its place.
+      if (child.signalCode === "SIGKILL") await endAll(leavingsOf(child.pid));
       await Promise.all([logRead, stdin?.ended]);
       dir[Symbol.dispose]();
     },

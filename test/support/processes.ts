@@ -1,4 +1,5 @@
 // The processes of this machine, as `ps` shows them.
+import { readFileSync } from "node:fs";
 import { isAlive, until } from "./wait.ts";
 
 export interface ProcessLine {
@@ -25,6 +26,19 @@ export const processesWith = (text: string): number[] =>
   listProcesses()
     .filter(({ args, pid }) => args.includes(text) && pid !== process.pid)
     .map(({ pid }) => pid);
+
+/** What a daemon that was killed has left, by the mark in its environment. Linux only. */
+export function leavingsOf(daemonPid: number): number[] {
+  if (process.platform !== "linux") return [];
+  const mark = `\0TRL_DAEMON=${daemonPid}:`;
+  return listProcesses().flatMap(({ pid }) => {
+    try {
+      return `\0${readFileSync(`/proc/${pid}/environ`, "latin1")}`.includes(mark) ? [pid] : [];
+    } catch {
+      return []; // it has ended, or is none of ours
+    }
+  });
+}
 
 function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
