@@ -93,6 +93,8 @@ export const echoMs = 1;
 /** So few bytes are a keystroke, and so long its echo is waited for right behind it: at first awake, then asleep. */
 export const keystrokeBytesMax = 16;
 export const echoPatience = { awakeMs: 0.1, waitMs: 0.3 };
+/** With so much of it in one turn, the rest of the turn's keys are not waited for. */
+export const echoTurnMs = 1;
 
 /** What a terminal may print before others have their turn, and the pause between two turns. */
 export const floodTurnBytes = 64 * 1024;

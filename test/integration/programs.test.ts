@@ -331,7 +331,7 @@ test("variables that every shell has for itself are not passed on", async () => 
 
 test("a program that leaves the session is waited for as a shell would", async () => {
   const { run } = await newSession(wire, bash);
-  for (const setsid of ["setsid", "/usr/bin/setsid"])
+  for (const setsid of ["setsid", "/usr/bin/setsid", "env setsid", "nice setsid"])
     expect(await run(`${setsid} sh -c 'sleep 0.1; echo hi; exit 3'`)).toMatchObject({
       stdout: "hi\n",
       exit_code: 3,

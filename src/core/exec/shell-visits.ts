@@ -133,11 +133,13 @@ export class ShellVisits {
    * turn, so that all of it is still in the pipes.
    */
   #awaitEnd(): void {
-    if (underWay > 1 || !awaitShortly(() => hasInput(this.fd), this.fd, visitPatience)) return;
+    const pipe = this.#open();
+    if (underWay > 1 || pipe.isEnded) return; // where the shell has died, its descriptors may be another's
+    if (!awaitShortly(() => hasInput(this.fd), this.fd, visitPatience)) return;
     const { stdout, stderr } = this.shell.output.open();
     stdout.readNow();
     stderr.readNow();
-    this.#open().readNow();
+    pipe.readNow();
   }
 
   #open(): PipeReader {

@@ -92,6 +92,7 @@ export class PipeReader {
    * in the usual way and is still on its way would be overtaken.
    */
   readNow(): void {
+    if (this.#isEnded) return; // its number may be another's by now
     while (!this.#sinkBusy && hasInput(this.fd)) {
       const length = readInto(this.fd, memory, 0);
       if (length <= 0) return;

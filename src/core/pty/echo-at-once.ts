@@ -2,13 +2,25 @@
 // own that want a processor: they get ours (to spin would keep it from them, to sleep would have us woken again). To be
 // told of it in the usual way, by way of the event loop, takes longer than that. A program that has not answered in time
 // is not waited for again until something it printed has come as soon as an echo.
-import { echoMs, echoPatience, keystrokeBytesMax } from "../limits.ts";
+import { echoMs, echoPatience, echoTurnMs, keystrokeBytesMax } from "../limits.ts";
 import { giveWay } from "../process/short-wait.ts";
 import { areFloods } from "./flood-rounds.ts";
 import { awaitOutput } from "./flow.ts";
 
 /** An echo is short; what is longer comes as all other output does. */
 const memory = Buffer.allocUnsafeSlow(1024);
+
+/** In this turn. Many keys may come in one, and nobody else is served until it is over. */
+let waitedMs = 0;
+
+function waited(ms: number): void {
+  if (waitedMs === 0) queueMicrotask(endTurn);
+  waitedMs += ms;
+}
+
+function endTurn(): void {
+  waitedMs = 0;
+}
 
 export class EchoAtOnce {
   #isExpected = true;
@@ -19,13 +31,15 @@ export class EchoAtOnce {
 
   /** What was typed has just been written. */
   typed(bytes: number, masterFd: number): void {
-    if (bytes > keystrokeBytesMax) return;
+    if (bytes === 0 || bytes > keystrokeBytesMax) return;
+    const began = performance.now();
     // Who floods wants every processor, and would have ours for milliseconds.
-    if (!this.#isExpected || areFloods()) {
-      this.#lastTyped = performance.now();
+    if (!this.#isExpected || waitedMs > echoTurnMs || areFloods()) {
+      this.#lastTyped = began;
       return;
     }
     const length = awaitOutput(masterFd, memory, echoPatience);
+    waited(performance.now() - began);
     this.#isExpected = length > 0;
     if (length === 0) return;
     this.onOutput(memory.subarray(0, length));

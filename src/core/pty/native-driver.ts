@@ -85,7 +85,8 @@ class NativePty implements PtyProcess {
   }
 
   typed(bytes: number): void {
-    if (this.#writer && !this.#child.terminal!.closed) this.#echo.typed(bytes, this.#writer.fd);
+    const isWritten = this.#writer?.pendingBytes === 0 && !this.#child.terminal!.closed;
+    if (isWritten) this.#echo.typed(bytes, this.#writer!.fd);
   }
 
   get isAtRest(): boolean {

@@ -10,17 +10,16 @@ import { simpleCommands } from "./simple-commands.ts";
 /** Those that a harmless command can begin with: they would be found as files as well, and be others. */
 const builtins = new Set([":", "echo", "false", "kill", "pwd", "true"]);
 
-/** It goes on in the background where it is not started by a shell, but in its place. */
-const needsShell = new Set(["setsid"]);
-const isForShell = (program: ByteString) => builtins.has(program) || needsShell.has(lastPart(program));
-const lastPart = (path: ByteString) => path.slice(path.lastIndexOf("/") + 1);
+/** What is run by it goes on in the background where no shell has started it, but become it. */
+const leavesSession = /\bsetsid\b/;
 
 /** The words as the program is to have them; undefined where a shell has to read them, or does something else. */
 export function programWords(feed: CommandFeed): [string, ...string[]] | undefined {
   const [first, ...more] = simpleCommands(feed.command) ?? [];
   const [program] = first?.words ?? [];
   if (program === undefined || more.length > 0 || first!.hasRedirection) return undefined;
-  if (!/^[;\n]?$/.test(first!.separator) || isForShell(program) || !isHarmless(feed)) return undefined;
+  if (leavesSession.test(feed.command)) return undefined;
+  if (!/^[;\n]?$/.test(first!.separator) || builtins.has(program) || !isHarmless(feed)) return undefined;
   const words = first!.words.map(literal);
   return words.includes(undefined)
     ? undefined
@@ -38,7 +37,8 @@ export function becoming({ command, state }: CommandFeed): ByteString | undefine
   const [first, ...more] = simpleCommands(command) ?? [];
   const [program] = first?.words ?? [];
   if (program === undefined || more.length > 0 || first!.separator !== "") return undefined;
-  if (isForShell(program) || program.startsWith("-") || unusual.test(state.script)) return undefined;
+  if (leavesSession.test(command)) return undefined;
+  if (builtins.has(program) || program.startsWith("-") || unusual.test(state.script)) return undefined;
   const isPath = program.startsWith("/");
   if (!isPath && program.includes("/")) return undefined; // it would be told its whole path
   const isThere = isPath ? `[[ -f ${program} && -x ${program} ]]` : `builtin hash ${program} 2>/dev/null`;

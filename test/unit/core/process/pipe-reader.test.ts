@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createPipe, writeWhole } from "../../../../src/core/process/libc.ts";
+import { closeFd, createPipe, writeWhole } from "../../../../src/core/process/libc.ts";
 import { PipeReader, type Sink } from "../../../../src/core/process/pipe-reader.ts";
 
 function pipeTo(sink: Sink) {
@@ -51,4 +51,20 @@ test("a sink that takes its time has it, and nothing overtakes", async () => {
   await drained;
   expect(taken).toEqual(["one", "two"]);
   await end();
+});
+
+test("a descriptor that has been closed is not read: its number may be another's", async () => {
+  let text = "";
+  const gone = createPipe();
+  const reader = new PipeReader(gone.readFd, (chunk) => {
+    text += Buffer.from(chunk).toString();
+  });
+  closeFd(gone.writeFd);
+  await reader.ended;
+  const others = [createPipe(), createPipe()];
+  expect(others.flatMap(({ readFd, writeFd }) => [readFd, writeFd])).toContain(gone.readFd);
+  for (const { writeFd } of others) writeWhole(writeFd, Buffer.from("not yours"));
+  reader.readNow();
+  expect(text).toBe("");
+  for (const { readFd, writeFd } of others) for (const fd of [readFd, writeFd]) closeFd(fd);
 });
