@@ -39,6 +39,9 @@ const tellAfterMs = 2;
 
 /** In all sessions. Where there are several, none of them is waited for: they are to run beside each other. */
 let underWay = 0;
+/** Whoever was waited for last, and until when. Where another comes so soon, several sessions are at work. */
+let latest: { visits: ShellVisits; at: number } | undefined;
+const besideMs = 2;
 
 export class ShellVisits {
   #pipe: PipeReader | undefined;
@@ -134,8 +137,13 @@ export class ShellVisits {
    */
   #awaitEnd(): void {
     const pipe = this.#open();
-    if (underWay > 1 || pipe.isEnded) return; // where the shell has died, its descriptors may be another's
+    const began = performance.now();
+    const isBeside = latest && latest.visits !== this && began - latest.at < besideMs;
+    latest = { visits: this, at: began };
+    // Where the shell has died, its descriptors may be another's.
+    if (underWay > 1 || isBeside || pipe.isEnded) return;
     if (!awaitShortly(() => hasInput(this.fd), this.fd, visitPatience)) return;
+    latest.at = performance.now();
     const { stdout, stderr } = this.shell.output.open();
     stdout.readNow();
     stderr.readNow();

@@ -20,19 +20,29 @@ export function awaitShortly(isThere: () => boolean, fd: number, { awakeMs, wait
   return true;
 }
 
-/** Whoever gets our processor is not to keep it: on a busy machine it may be away for as long as others may run. */
-const yieldMaxMs = 0.25;
+/**
+ * Whoever gets our processor is not to keep it. On a busy machine it is away for as long as others may run, a millisecond
+ * and more, each time; elsewhere that happens now and then.
+ */
+const yieldMaxMs = 1;
+const suspectMs = 1000;
 const crowdedMs = 5000;
+let suspectUntil = 0;
 let crowdedUntil = 0;
 
 /**
  * Lets somebody else have the processor, if anybody waits for it: who is woken by us mostly waits for ours. False where
- * it has not come back soon of late; then it is not given away.
+ * the machine is busy; then it is not given away.
  */
 export function giveWay(): boolean {
   const began = performance.now();
   if (began < crowdedUntil) return false;
   yieldProcessor();
-  if (performance.now() - began > yieldMaxMs) crowdedUntil = began + crowdedMs;
+  if (performance.now() - began > yieldMaxMs) cameBackLate(began);
   return true;
+}
+
+function cameBackLate(now: number): void {
+  if (now < suspectUntil) crowdedUntil = now + crowdedMs;
+  suspectUntil = now + suspectMs;
 }
