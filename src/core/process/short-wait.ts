@@ -22,12 +22,12 @@ export function awaitShortly(isThere: () => boolean, fd: number, { awakeMs, wait
 
 /**
  * Whoever gets our processor is not to keep it. On a busy machine it is away for as long as others may run, a millisecond
- * and more, each time; elsewhere that happens now and then.
+ * and more, time after time; elsewhere that happens now and then, as when the engine compiles.
  */
 const yieldMaxMs = 1;
-const suspectMs = 1000;
+const lateMax = 3;
 const crowdedMs = 5000;
-let suspectUntil = 0;
+let lateInARow = 0;
 let crowdedUntil = 0;
 
 /**
@@ -38,11 +38,10 @@ export function giveWay(): boolean {
   const began = performance.now();
   if (began < crowdedUntil) return false;
   yieldProcessor();
-  if (performance.now() - began > yieldMaxMs) cameBackLate(began);
+  lateInARow = performance.now() - began > yieldMaxMs ? lateInARow + 1 : 0;
+  if (lateInARow >= lateMax) {
+    lateInARow = 0;
+    crowdedUntil = began + crowdedMs;
+  }
   return true;
-}
-
-function cameBackLate(now: number): void {
-  if (now < suspectUntil) crowdedUntil = now + crowdedMs;
-  suspectUntil = now + suspectMs;
 }
