@@ -39,8 +39,8 @@ const tellAfterMs = 2;
 
 /** In all sessions. Where there are several, none of them is waited for: they are to run beside each other. */
 let underWay = 0;
-/** Whoever was waited for last, and until when. Where another comes so soon, several sessions are at work. */
-let latest: { visits: ShellVisits; at: number } | undefined;
+/** The shell that was visited last, and when. Where another is visited so soon, several sessions are at work. */
+let latest = { pid: 0, at: 0 };
 const besideMs = 2;
 
 export class ShellVisits {
@@ -137,9 +137,10 @@ export class ShellVisits {
    */
   #awaitEnd(): void {
     const pipe = this.#open();
+    const { pid } = this.shell;
     const began = performance.now();
-    const isBeside = latest && latest.visits !== this && began - latest.at < besideMs;
-    latest = { visits: this, at: began };
+    const isBeside = latest.pid !== pid && began - latest.at < besideMs;
+    latest = { pid, at: began };
     // Where the shell has died, its descriptors may be another's.
     if (underWay > 1 || isBeside || pipe.isEnded) return;
     if (!awaitShortly(() => hasInput(this.fd), this.fd, visitPatience)) return;
