@@ -15,7 +15,7 @@ type ObjectSchema = v.GenericSchema & { entries: Entries };
 export function validateObject<S extends ObjectSchema>(schema: S, raw: unknown): v.InferOutput<S> {
   if (isRecord(raw) && isPlainlyValid(schema.entries, raw)) return raw as v.InferOutput<S>;
   const given = withoutNulls(raw ?? {});
-  if (isPlainlyValid(schema.entries, given)) return given as v.InferOutput<S>;
+  if (given !== raw && isPlainlyValid(schema.entries, given)) return given as v.InferOutput<S>;
   refuseLists(schema.entries, given, "");
   const checked = v.safeParse(schema, given);
   if (checked.success) return checked.output;

@@ -6,7 +6,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { longestPatienceMs } from "../limits.ts";
 import { changeEpoll, readInto } from "../process/libc.ts";
-import { giveWay } from "../process/short-wait.ts";
 import { hasOutput, masterNumber, terminalNumberOf } from "./flow-linux.ts";
 
 const EPOLLIN = 1;
@@ -61,10 +60,7 @@ export class OwnReading {
         if (bytes <= 0) break;
         length += bytes;
         heardAt = performance.now();
-      } else {
-        if (performance.now() >= Math.min(heardAt + patienceMs, deadline)) break;
-        giveWay(); // the kernel's thread that hands it over may wait for our processor
-      }
+      } else if (performance.now() >= Math.min(heardAt + patienceMs, deadline)) break;
     }
     return length;
   }
