@@ -117,11 +117,21 @@ export class Connection implements OutputLane, Listener {
   send(frame: Uint8Array): void {
     if (this.isClosed) return;
     const written = this.#isClear ? this.#write(frame) : 0;
-    if (written === frame.length) return;
+    if (written < frame.length) this.heldUp(frame, written);
+  }
+
+  heldUp(frame: Uint8Array, written: number): void {
+    if (this.isClosed) return;
+    if (this.#isClear) this.lastProgress = performance.now();
     this.#isClear = false;
     // The frame's memory is the caller's again after this.
     this.#output.push(keptRest(frame, written));
     if (written > 0) this.#current = this.#output.shift();
+    this.#tellRoomLost();
+  }
+
+  #tellRoomLost(): void {
+    for (const subscriber of this.#subscribers) subscriber.roomLost?.();
   }
 
   emptied(): Promise<void> {
@@ -190,6 +200,7 @@ export class Connection implements OutputLane, Listener {
       this.#current = undefined;
     }
     this.#isClear = this.#current === undefined && this.#replies.bytes === 0 && this.#output.bytes === 0;
+    if (hadRoom && !this.hasRoom) this.#tellRoomLost();
     if (hadRoom || !this.hasRoom) return;
     this.#tellEmptied();
     for (const subscriber of this.#subscribers) subscriber.roomMade();

@@ -1,8 +1,10 @@
 import type { FarClient } from "../runtime/far-client.ts";
 import type { Attachment } from "./attachment.ts";
+import type { ServerCounters } from "./counters.ts";
 import type { FrontendState } from "./frontend/state.ts";
 import type { Quota } from "./quota.ts";
 import type { TerminalSubscription } from "./terminal-subscription.ts";
+import type { Wire } from "./wire.ts";
 
 /** The way out of a connection for what it subscribed to: bounded, and overtaken by replies. */
 export interface OutputLane {
@@ -14,6 +16,12 @@ export interface OutputLane {
   readonly lastProgress: number;
   /** The frame's memory may be used again after the call. */
   send(frame: Uint8Array): void;
+  /** Where there is room, one may write to it without the lane; what it then did not take of a frame is the lane's. */
+  readonly wire: Pick<Wire, "write" | "fd">;
+  heldUp(frame: Uint8Array, written: number): void;
+  /** Tries to send what was held up. */
+  writable(): void;
+  readonly counters: ServerCounters;
   /** Resolves when what was sent before has left, or never will. */
   emptied(): Promise<void>;
   /** What an attached subscriber is told; it keeps the connection open until it detaches. */
@@ -23,6 +31,8 @@ export interface OutputLane {
 
 export interface LaneSubscriber {
   roomMade(): void;
+  /** By something else that was sent. */
+  roomLost?(): void;
   /** The client has gone. */
   closed(): void;
   /** Before that, where it is our own doing and not for long. */

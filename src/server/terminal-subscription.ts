@@ -2,9 +2,10 @@
 // ring is the queue. Who falls so far behind that it has been overwritten is told of the gap and sees the screen anew;
 // neither the program nor anybody else waits.
 
-import type { TerminalListener } from "../core/pty/audience.ts";
+import type { TerminalFollower, TerminalListener } from "../core/pty/audience.ts";
 import type { TerminalSize } from "../core/pty/driver.ts";
 import type { Terminal } from "../core/pty/terminal.ts";
+import { type InStep, inStepOf, type Stepper } from "./in-step.ts";
 import type { LaneSubscriber, OutputLane } from "./lane.ts";
 import { controlFrame, outputFrame, redrawFrame, type TerminalDialect } from "./terminal-frames.ts";
 
@@ -25,12 +26,12 @@ export interface SubscriptionSpec {
   onEnd(): void;
 }
 
-export class TerminalSubscription implements LaneSubscriber, TerminalListener {
+export class TerminalSubscription implements LaneSubscriber, TerminalListener, TerminalFollower, Stepper {
   readonly isDisplay: boolean;
   readonly #spec: SubscriptionSpec;
-  /** Of the spec; where many watch, each thing that is looked at is looked at for all. */
-  readonly #terminal: Terminal;
-  readonly #lane: OutputLane;
+  /** While it has seen everything and goes on with the others. */
+  #inStep: InStep | undefined;
+  /** Otherwise. */
   #cursor: number;
   /** What the client has taken, by its own word. */
   #takenTo: number;
@@ -45,14 +46,13 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
   constructor(spec: SubscriptionSpec) {
     const { terminal, lane, from, scrollback } = spec;
     this.#spec = spec;
-    this.#terminal = terminal;
-    this.#lane = lane;
     this.isDisplay = spec.isPassive !== true;
     this.#cursor = from ?? terminal.ring.end;
     this.#takenTo = this.#cursor;
     this.#wantsRedraw = from === undefined;
     this.#scrollback = scrollback;
-    terminal.listen(this);
+    terminal.audience.add(this);
+    terminal.audience.follow(this);
     lane.attach(this);
   }
 
@@ -62,11 +62,16 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
     this.#advance();
   }
 
+  get lane(): OutputLane {
+    return this.#spec.lane;
+  }
+
   printed(): void {
     this.#advance();
   }
 
   resized(size: TerminalSize): void {
+    this.fallOut();
     const offset = this.#spec.terminal.ring.end;
     if (this.#resizes.at(-1)?.offset === offset) this.#resizes.pop();
     this.#resizes.push({ ...size, offset });
@@ -75,6 +80,7 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
   }
 
   exited(): void {
+    this.fallOut();
     this.#advance();
   }
 
@@ -88,6 +94,10 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
     this.#advance();
   }
 
+  roomLost(): void {
+    this.fallOut();
+  }
+
   closed(): void {
     this.end();
   }
@@ -95,26 +105,43 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener {
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#spec.terminal.unlisten(this);
-    this.#spec.lane.detach(this);
-    this.#spec.onEnd();
+    this.fallOut();
+    const { terminal, lane, onEnd } = this.#spec;
+    terminal.audience.unfollow(this);
+    terminal.audience.remove(this);
+    lane.detach(this);
+    onEnd();
+  }
+
+  #fallIn(): void {
+    const { terminal, dialect } = this.#spec;
+    const group = inStepOf(terminal, dialect);
+    if (!group.join(this)) return;
+    this.#inStep = group;
+    terminal.audience.unfollow(this);
+  }
+
+  fallOut(): void {
+    if (!this.#inStep) return;
+    this.#cursor = this.#takenTo = this.#inStep.leave(this);
+    this.#inStep = undefined;
+    this.#spec.terminal.audience.follow(this);
   }
 
   #advance(): void {
-    if (!this.#isStarted || this.#isBusy) return;
+    if (!this.#isStarted || this.#isBusy || this.#inStep) return;
+    const { lane, windowBytes } = this.#spec;
     this.#isBusy = true; // sending may make room, which would call us again
-    while (!this.#isOver && this.#lane.hasRoom && this.#sendNext());
+    while (!this.#isOver && lane.hasRoom && this.#sendNext());
     this.#isBusy = false;
+    // There is nothing left to send, unless it must not be sent yet.
+    if (!this.#isOver && lane.hasRoom && windowBytes === undefined) this.#fallIn();
   }
 
   /** False where there is nothing to send for now. */
   #sendNext(): boolean {
-    const terminal = this.#terminal;
+    const { terminal, lane, dialect, windowBytes } = this.#spec;
     const { ring } = terminal;
-    if (this.#cursor === ring.end && this.#resizes.length === 0 && !this.#wantsRedraw && !terminal.exit)
-      return false;
-    const { dialect, windowBytes } = this.#spec;
-    const lane = this.#lane;
     if (this.#cursor < ring.start) {
       this.#send(dialect.gap?.(terminal, this.#cursor, ring.end));
       this.#cursor = this.#takenTo = ring.end; // what was under way before does not matter any more

@@ -108,7 +108,11 @@ function closed(socket: Socket, sockets: Set<Socket>, counters: ServerCounters):
 }
 
 class SocketWire implements Wire {
-  constructor(readonly socket: Socket) {}
+  readonly fd: number;
+
+  constructor(readonly socket: Socket) {
+    this.fd = (socket as Socket & { fd: number }).fd;
+  }
 
   write(bytes: Uint8Array): number {
     return this.socket.write(bytes);

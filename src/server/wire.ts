@@ -1,5 +1,7 @@
 /** What a transport gives. `write` takes what fits now and says how much; the rest is offered again later. */
 export interface Wire {
+  /** Where it is a socket to which one may write without it, as long as it has taken everything. */
+  readonly fd?: number;
   write(bytes: Uint8Array): number;
   pauseReading(): void;
   resumeReading(): void;

@@ -8,7 +8,7 @@ import { destroyGraceMs, inputPendingMaxBytes, terminalRingBytes } from "../limi
 import { endBeforeDaemon } from "../process/first-victim-linux.ts";
 import { noteGarbage } from "../process/garbage.ts";
 import { terminate } from "../process/terminate.ts";
-import { Audience, type TerminalListener } from "./audience.ts";
+import { Audience } from "./audience.ts";
 import type { PtyExit, PtyProcess, TerminalSize } from "./driver.ts";
 import { EchoWait } from "./echo-wait.ts";
 import { Keeping } from "./keeping.ts";
@@ -43,7 +43,7 @@ export class Terminal {
   readonly #pty: PtyProcess;
   readonly #turns: Turns;
   readonly picture: Picture;
-  readonly #audience = new Audience();
+  readonly audience = new Audience();
   #ending: Promise<unknown> | undefined;
   #isDone = false;
 
@@ -117,7 +117,7 @@ export class Terminal {
 
   /** Also by who only waits for something. */
   get isAttended(): boolean {
-    return this.#audience.size > 0;
+    return this.audience.size > 0;
   }
 
   /** Somebody looks at it. */
@@ -126,7 +126,7 @@ export class Terminal {
   }
 
   get displayCount(): number {
-    return this.#audience.displayCount;
+    return this.audience.displayCount;
   }
 
   /** Order is kept; what the program does not read is bounded. Without a client nobody has typed it. */
@@ -155,14 +155,6 @@ export class Terminal {
     const decides = this.#sizes.wants(client, size);
     if (decides) this.#resize(size);
     return decides;
-  }
-
-  listen(listener: TerminalListener): void {
-    this.#audience.add(listener);
-  }
-
-  unlisten(listener: TerminalListener): void {
-    this.#audience.remove(listener);
   }
 
   snapshot(format: SnapshotFormat, scrollback: number): Snapshot {
@@ -203,7 +195,7 @@ export class Terminal {
     this.#turns.printed(chunk.length);
     noteGarbage(chunk.length); // what is made of it on its way
     this.picture.printed(chunk, this.displayCount > 0);
-    this.#audience.printed();
+    this.audience.printed();
     this.echo.printed();
   }
 
@@ -216,7 +208,7 @@ export class Terminal {
     this.#size = size;
     this.picture.resized(size);
     this.#pty.resize(size);
-    this.#audience.resized(size);
+    this.audience.resized(size);
   }
 
   #refuseIfEnded(): void {
@@ -233,7 +225,7 @@ export class Terminal {
     this.picture.finish();
     const left = custody.membersOf({ sessionId: this.id });
     this.#exit = this.keeping.ended(exit, this.#pty.usage(), this.ring.end, left);
-    this.#audience.exited();
+    this.audience.exited();
     await this.#end(destroyGraceMs);
     await this.keeping.dispose();
     custody.removeSession(this.id);

@@ -2,7 +2,7 @@
 import { TrlError } from "../../protocol/errors.ts";
 import type { Until, WaitOutcome } from "../../protocol/pty.ts";
 import { afterSeconds } from "../../util/long-timer.ts";
-import type { TerminalListener } from "./audience.ts";
+import type { TerminalFollower, TerminalListener } from "./audience.ts";
 import type { Emulator } from "./emulator.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -11,7 +11,7 @@ export function waitFor(terminal: Terminal, until: Until, timeoutS: number): Pro
   const match = matcher(until);
   return new Promise((resolve) => {
     let stopSilence = () => {};
-    const listener: TerminalListener = {
+    const listener: TerminalListener & TerminalFollower = {
       isDisplay: false,
       printed() {
         awaitSilence();
@@ -25,7 +25,8 @@ export function waitFor(terminal: Terminal, until: Until, timeoutS: number): Pro
     const finish = (outcome: WaitOutcome) => {
       stopTimer();
       stopSilence();
-      terminal.unlisten(listener);
+      terminal.audience.unfollow(listener);
+      terminal.audience.remove(listener);
       resolve(outcome);
     };
     const awaitSilence = () => {
@@ -42,7 +43,8 @@ export function waitFor(terminal: Terminal, until: Until, timeoutS: number): Pro
       if (found) finish(found);
       return found;
     };
-    terminal.listen(listener);
+    terminal.audience.add(listener);
+    terminal.audience.follow(listener);
     awaitSilence();
     if (match && look()) return;
     if (terminal.exit) finish("exit");
