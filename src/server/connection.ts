@@ -130,6 +130,10 @@ export class Connection implements OutputLane, Listener {
     this.#tellRoomLost();
   }
 
+  retry(): void {
+    this.#flush();
+  }
+
   #tellRoomLost(): void {
     for (const subscriber of this.#subscribers) subscriber.roomLost?.();
   }

@@ -14,6 +14,12 @@ export interface Stepper {
   fallOut(): void;
 }
 
+interface HeldUp {
+  stepper: Stepper;
+  /** So much it has taken of the frame. */
+  written: number;
+}
+
 /** For fewer, or for more bytes, a call for each is as good. */
 const manyMin = 4;
 const shortFrameBytesMax = 4096;
@@ -87,61 +93,62 @@ export class InStep implements TerminalFollower {
   printed(): void {
     const { terminal, dialect } = this;
     const { ring } = terminal;
-    if (this.#cursor < ring.start) this.#scatter();
+    if (this.#isWriting) return; // it follows
     while (this.#cursor < ring.end && this.#steppers.length > 0) {
+      if (this.#cursor < ring.start) {
+        this.#scatter();
+        break;
+      }
       const { frame, end } = outputFrame(terminal, dialect, this.#cursor, ring.end);
       this.#cursor = end;
       this.#isWriting = true;
-      this.#steppers[0]!.lane.counters.bytesOut += this.#write(frame);
+      const heldUp = this.#write(frame);
       this.#isWriting = false;
       for (const leaver of this.#leavers.splice(0)) this.#remove(leaver);
+      for (const lane of heldUp) lane.retry(); // it is not among us any more
     }
   }
 
-  /** How many bytes were taken. */
-  #write(frame: Uint8Array): number {
+  /** Those who must be tried again. */
+  #write(frame: Uint8Array): OutputLane[] {
     const isMany = this.#steppers.length >= manyMin && frame.length <= shortFrameBytesMax;
     const many = isMany && this.#hasOnlySockets ? sendRing() : undefined;
-    return many ? this.#writeToMany(many, frame) : this.#writeToEach(frame);
+    const heldUp = many ? this.#writeToMany(many, frame) : this.#writeToEach(frame);
+    let bytes = this.#steppers.length * frame.length;
+    for (const { stepper, written } of heldUp) {
+      bytes -= frame.length - written;
+      stepper.fallOut();
+      stepper.lane.heldUp(frame, written);
+    }
+    this.#steppers[0]!.lane.counters.bytesOut += bytes;
+    // A wire says when it takes the rest; a socket that was written to without it does not.
+    return many ? heldUp.map(({ stepper }) => stepper.lane) : [];
   }
 
-  #writeToEach(frame: Uint8Array): number {
-    let bytes = 0;
+  #writeToEach(frame: Uint8Array): HeldUp[] {
+    const heldUp: HeldUp[] = [];
     for (const stepper of this.#steppers) {
       const written = Math.max(0, stepper.lane.wire.write(frame));
-      bytes += written;
-      if (written < frame.length) holdUp(stepper, frame, written);
+      if (written < frame.length) heldUp.push({ stepper, written });
     }
-    return bytes;
+    return heldUp;
   }
 
-  #writeToMany(many: SendRing, frame: Uint8Array): number {
-    const heldUp: Stepper[] = [];
-    let bytes = 0;
+  #writeToMany(many: SendRing, frame: Uint8Array): HeldUp[] {
+    const heldUp: HeldUp[] = [];
     for (let first = 0; first < this.#steppers.length; first += sendsMax) {
       const count = Math.min(sendsMax, this.#steppers.length - first);
       many.send(this.#fds, first, count, frame);
       for (let i = 0; i < count; i++) {
         const written = Math.max(0, many.taken[i]!);
-        bytes += written;
-        if (written === frame.length) continue;
-        const stepper = this.#steppers[first + i]!;
-        holdUp(stepper, frame, written);
-        heldUp.push(stepper);
+        if (written < frame.length) heldUp.push({ stepper: this.#steppers[first + i]!, written });
       }
     }
-    // None before all: what is written by a wire may call anybody.
-    for (const { lane } of heldUp) lane.writable();
-    return bytes;
+    return heldUp;
   }
 
   /** What comes next is gone already: they are told of the gap, each by itself. */
   #scatter(): void {
     for (const stepper of [...this.#steppers]) stepper.fallOut();
   }
-}
-
-function holdUp(stepper: Stepper, frame: Uint8Array, written: number): void {
-  stepper.fallOut();
-  stepper.lane.heldUp(frame, written);
 }

@@ -19,8 +19,8 @@ export interface OutputLane {
   /** Where there is room, one may write to it without the lane; what it then did not take of a frame is the lane's. */
   readonly wire: Pick<Wire, "write" | "fd">;
   heldUp(frame: Uint8Array, written: number): void;
-  /** Tries to send what was held up. */
-  writable(): void;
+  /** Tries to send that, and nothing else. */
+  retry(): void;
   readonly counters: ServerCounters;
   /** Resolves when what was sent before has left, or never will. */
   emptied(): Promise<void>;

@@ -5,9 +5,10 @@ import { newTerminal, Watcher } from "../support/terminal.ts";
 import { until } from "../support/wait.ts";
 import type { Wire } from "../support/wire.ts";
 
+const token = "the right word";
 let daemon: TestDaemon;
 beforeAll(async () => {
-  daemon = await startDaemon();
+  daemon = await startDaemon({ env: { TRL_AUTH_TOKEN: token } });
 });
 afterAll(() => daemon[Symbol.asyncDispose]());
 
@@ -90,6 +91,34 @@ describe("many watchers", () => {
     await type("and on", eight.all);
     for (const { watcher } of eight.all) expect(watcher.all.toString()).toBe(typed);
     for (const { watcher } of eight.all) expect(watcher.isExact).toBe(true);
+  });
+
+  test("who types many keys at once and does not read sees each once, in order", async () => {
+    using wire = await daemon.connect();
+    const script = "stty raw; stty echo; echo ready; exec cat >/dev/null";
+    const terminal = await newTerminal(wire, { command: "sh", args: ["-c", script] });
+    await terminal.waitFor("ready");
+    using others = await watchers(4, terminal.id);
+    using typists = await watchers(3, terminal.id);
+    for (const { wire } of typists.all) {
+      wire.pause();
+      wire.sendFrame({ type: "Auth", token });
+    }
+    let typed = "";
+    for (let i = 0; i < 240; i++) {
+      const keys = Array.from("0123456789", (digit) => `${i % 10}${digit}`);
+      typed += keys.join("");
+      // In this dialect nothing comes back but the echoes, the first of them while the other keys are there already.
+      const frames = keys.map((data) => ({ type: "WriteInput", session_id: terminal.id, data }));
+      typists.all[i % 3]!.wire.send(frames.map((frame) => `${JSON.stringify(frame)}\n`).join(""));
+      await until("the others to see it", () => others.all[0]!.watcher.all.length === typed.length);
+    }
+    for (const { wire } of typists.all) wire.resume();
+    for (const { watcher } of [...typists.all, ...others.all]) {
+      await until("each to see it", () => watcher.all.length >= typed.length);
+      expect(watcher.all.toString()).toBe(typed);
+      expect(watcher.isExact).toBe(true);
+    }
   });
 
   test("who goes takes nothing along, and nobody else hears what was meant for it", async () => {
