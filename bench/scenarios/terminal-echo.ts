@@ -9,6 +9,8 @@ import { trlTypist } from "./typist.ts";
 
 const scenario = "terminal-echo";
 const pauseMs = 3;
+/** So long the engine compiles, on threads that take the processors from everybody; the first keys are a row of their own. */
+const warmUpKeys = 12_000;
 const floods = 4;
 const floodCommand = "yes a line of ordinary text that goes on and on";
 const besideFloodsP99Ms = 15;
@@ -17,8 +19,10 @@ export const terminalEcho: Scenario = {
   name: scenario,
   about: "the echo of a keystroke, in a quiet place and beside four floods",
   async run(bench) {
-    const quiet = await quietEcho(bench, pauseMs);
-    const hasty = await quietEcho(bench, 0);
+    const fresh = await quietEcho(bench, { pauseMs: 0, warmUp: 0, count: bench.times(1000, 200) });
+    const warm = { warmUp: bench.times(warmUpKeys, 2000), count: bench.times(2000, 200) };
+    const quiet = await quietEcho(bench, { ...warm, pauseMs });
+    const hasty = await quietEcho(bench, { ...warm, pauseMs: 0 });
     const loud = { trl: await trlBeside(bench, floods), tmux: await tmuxBeside(bench, floods) };
     const tmux = (figure: Figure | undefined) => besideOf("tmux", bench.tools.tmux, figure);
     const both = (name: string, { trl, tmux: peer }: Echo): Row[] => {
@@ -32,6 +36,13 @@ export const terminalEcho: Scenario = {
       rows: [
         ...both("quiet", quiet),
         ...both("key after key", hasty),
+        row({
+          scenario,
+          name: "the first 1000 keys",
+          unit: "ms",
+          trl: fresh.trl,
+          beside: tmux(fresh.tmux),
+        }),
         row({
           scenario,
           name: "quiet, bun-pty",
@@ -58,15 +69,15 @@ interface Echo {
 }
 
 /** They take turns. Floods of one side must not disturb the other, so beside those each has its own time. */
-async function quietEcho(bench: Bench, pauseMs: number): Promise<Echo> {
+async function quietEcho(
+  bench: Bench,
+  turns: { pauseMs: number; warmUp: number; count: number },
+): Promise<Echo> {
   await using daemon = await bench.daemon();
   await using tmux = Tmux.start(bench);
   await using trl = await trlTypist(bench, daemon);
   await using peer = await tmux?.typist(bench);
-  const times = await takeTurns(
-    { trl, peer },
-    { count: bench.times(2000, 200), blockOf: 50, pauseMs, warmUp: 2000 },
-  );
+  const times = await takeTurns({ trl, peer }, { ...turns, blockOf: 50 });
   return { trl: figure(times.trl!.samplesMs), tmux: times.peer && figure(times.peer.samplesMs) };
 }
 

@@ -27,7 +27,7 @@ export const terminalThroughput: Scenario = {
       bare: [],
     };
     for (const driver of driverNames) await trlFlood(bench, daemon, driver, warmUp);
-    for (let i = 0; i < bench.times(5, 1); i++) {
+    for (let i = 0; i < bench.times(7, 1); i++) {
       for (const driver of driverNames)
         rates[driver].push(mbPerS(await trlFlood(bench, daemon, driver, file)));
       if ("command" in bench.tools.tmux) rates.tmux.push(mbPerS(await tmuxFlood(bench, file)));

@@ -35,6 +35,7 @@ export const vector = {
   areEqual: simd(0x23),
   areLess: simd(0x26),
   and: simd(0x4e),
+  andNot: simd(0x4f),
   or: simd(0x50),
   signs: simd(0x64),
   addBytes: simd(0x6e),

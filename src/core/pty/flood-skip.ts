@@ -1,5 +1,7 @@
 // A flood of plain text scrolls everything out of sight, the history included: only its end makes a difference to the
 // screen, and reading the rest would cost as much as all else together. What is left out is exactly what cannot show.
+
+import { plainStart } from "../../util/plain-start.ts";
 import { scrollbackLines } from "../limits.ts";
 import { giveBack } from "../process/garbage.ts";
 import type { OutputRing } from "./output-ring.ts";
@@ -13,8 +15,13 @@ const colour = /\x1b\[[\d;:]*m/g;
 
 /** Whether a piece of output has no effect that lasts: text, line ends, tabs and colours. In doubt it has. */
 export function isPlain(chunk: Uint8Array): boolean {
-  return isLetter(chunk) || !lasting.test(latin1(chunk));
+  if (isLetter(chunk)) return true;
+  const from = chunk.length < wideBytesMin ? 0 : plainStart(chunk);
+  return from === chunk.length || !lasting.test(latin1(chunk.subarray(from)));
 }
+
+/** Less is looked at as quickly in the other way. */
+const wideBytesMin = 512;
 
 /** What most echoes are. */
 const isLetter = (chunk: Uint8Array) => chunk.length === 1 && chunk[0]! >= 0x20 && chunk[0]! < 0x7f;
