@@ -17,6 +17,8 @@ export function somebodyTyped(at: object): void {
   last = { at, when: performance.now() };
 }
 
+export const isSomebodyTyping = (): boolean => performance.now() - last.when < typingMs;
+
 export function isSomebodyTypingBeside(terminal: object): boolean {
   const { when } = last.at === terminal ? lastElsewhere : last;
   return performance.now() - when < typingMs;
