@@ -29,6 +29,9 @@ const isLetter = (chunk: Uint8Array) => chunk.length === 1 && chunk[0]! >= 0x20 
 const latin1 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 
+/** Lines of ordinary length are in so much. */
+const tailBytes = 256 * 1024;
+
 export interface Skip {
   /** Up to there nothing has an effect but the colours. */
   to: number;
@@ -38,26 +41,48 @@ export interface Skip {
 
 /** For plain output that begins at the beginning of a line. Undefined where nothing can be skipped. */
 export function skipFlood(ring: OutputRing, from: number, rows: number): Skip | undefined {
-  const copy = ring.copy(from);
-  const skip = skipIn(Buffer.from(copy.buffer), from, rows);
-  giveBack(copy);
-  return skip;
+  const tailFrom = Math.max(from, ring.end - tailBytes);
+  const to = lastLinesIn(ring, tailFrom, rows) ?? lastLinesIn(ring, from, rows);
+  return to === undefined ? undefined : { to, colours: coloursIn(ring, from, to) };
 }
 
-function skipIn(bytes: Buffer, from: number, rows: number): Skip | undefined {
+/** Where the screen and its history begin, if all of their lines are behind `from`. */
+function lastLinesIn(ring: OutputRing, from: number, rows: number): number | undefined {
+  const copy = ring.copy(from);
+  const cut = lastLines(Buffer.from(copy.buffer), rows);
+  giveBack(copy);
+  return cut === undefined ? undefined : from + cut;
+}
+
+function lastLines(bytes: Buffer, rows: number): number | undefined {
   let cut = bytes.length;
   for (let lines = scrollbackLines + rows + 1; lines > 0; lines--) {
     cut = bytes.lastIndexOf(newline, cut - 1);
     if (cut <= 0) return undefined;
   }
   // The line ends must bring the cursor back to the first column.
-  if (bytes[cut - 1] !== 0x0d) return undefined;
-  return { to: from + cut + 1, colours: coloursOf(bytes.subarray(0, cut + 1)) };
+  return bytes[cut - 1] === 0x0d ? cut + 1 : undefined;
+}
+
+function coloursIn(ring: OutputRing, from: number, to: number): string {
+  if (!hasEscape(ring, from, to)) return "";
+  const copy = ring.copy(from, to);
+  const colours = coloursOf(Buffer.from(copy.buffer));
+  giveBack(copy);
+  return colours;
+}
+
+function hasEscape(ring: OutputRing, from: number, to: number): boolean {
+  for (let at = from; at < to; ) {
+    const piece = ring.view(at, to - at);
+    if (piece.includes(ESC)) return true;
+    at += piece.length;
+  }
+  return false;
 }
 
 /** All since the last reset; what came before it has no effect any more. */
 function coloursOf(skipped: Buffer): string {
-  if (!skipped.includes(ESC)) return "";
   const reset = Math.max(0, skipped.lastIndexOf("\x1b[0m"), skipped.lastIndexOf("\x1b[m"));
   return (latin1(skipped.subarray(reset)).match(colour) ?? []).join("");
 }

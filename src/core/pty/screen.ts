@@ -189,7 +189,7 @@ export class Screen {
     const ring = this.#ring;
     // From the beginning of a line on, behind the last of what is not plain.
     const from = Math.max(this.#readTo, this.#plainFrom);
-    const lineEnd = ring.copy(from, Math.min(ring.end, from + pieceBytes)).lastIndexOf(newline) + 1;
+    const lineEnd = ring.copy(from, Math.min(ring.end, from + pieceBytes)).indexOf(newline) + 1;
     if (lineEnd === 0) return false;
     this.#readUpTo(from + lineEnd, emulator);
     if (this.#resizesDone < this.#resizes.length || !emulator.scrollsPlainly) return false;
