@@ -158,6 +158,27 @@ with-dash() { say a "$1"; }`);
 });
 
 describe("bash keeps", () => {
+  test("integers that hold what is no number, without calculating it, and all else beside them", async () => {
+    const { out } = await newSession(wire, { shell: "bash", working_dir: "/usr/lib" });
+    await out("x=1.5 y=010 z='a[$(touch pwned)]' q=(x.y 2); declare -i x y z q; export x; n=4; declare -i n");
+    await out("readonly y");
+    expect(await out('echo "$x $y $z ${q[0]} $n"; pwd; printenv x')).toBe(
+      "1.5 010 a[$(touch pwned)] x.y 4\n/usr/lib\n1.5",
+    );
+    expect(await out("n=2+3; q[1]=1+1; echo $n ${q[1]}; ls pwned 2>/dev/null; declare -p y")).toBe(
+      '5 2\ndeclare -ir y="010"',
+    );
+  });
+
+  test("that a variable is exported without a value", async () => {
+    const { out } = await newSession(wire, { shell: "bash", env: { FOO: "secret" } });
+    await out("unset FOO; declare -x FOO");
+    expect(await out("echo [$FOO]; env | grep -c FOO; declare -p FOO")).toBe("[]\n0\ndeclare -x FOO");
+    expect(await out("printenv FOO; :")).toBe("");
+    await out("FOO=new");
+    expect(await out("printenv FOO")).toBe("new");
+  });
+
   test("shopt, positional parameters, attributes, namerefs", async () => {
     const { out } = await newSession(wire);
     await out(

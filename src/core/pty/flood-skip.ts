@@ -56,7 +56,8 @@ function lastLinesIn(ring: OutputRing, from: number, rows: number): number | und
 
 function lastLines(bytes: Buffer, rows: number): number | undefined {
   let cut = bytes.length;
-  for (let lines = scrollbackLines + rows + 1; lines > 0; lines--) {
+  // The first of them may be written over what is on the screen below the cursor, and must not stay.
+  for (let lines = scrollbackLines + 2 * rows + 1; lines > 0; lines--) {
     cut = bytes.lastIndexOf(newline, cut - 1);
     if (cut <= 0) return undefined;
   }

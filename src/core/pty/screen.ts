@@ -195,7 +195,7 @@ export class Screen {
     if (this.#resizesDone < this.#resizes.length || !emulator.scrollsPlainly) return false;
     const skip = skipFlood(ring, this.#readTo, emulator.size.rows);
     if (!skip) return false;
-    emulator.write(skip.colours);
+    emulator.write(`\r${skip.colours}`); // behind a line end, whatever the line before was
     this.#readTo = skip.to;
     return true;
   }

@@ -73,3 +73,17 @@ export function isInherited({ name, text }: BashRecord, launchEnv: Record<string
   if (inherited === undefined || /["\\$`\x00-\x1f\x7f-\uffff]/.test(inherited)) return false;
   return text === `declare -x ${name}="${fromText(inherited)}"\n`;
 }
+
+/** What an integer mostly is: bash makes the same of it again. */
+const wholeNumber = /="-?(?:0|[1-9]\d{0,17})"\n$/;
+
+/**
+ * What makes the variable again. An integer may hold what is none, where it was given that attribute later: assigned
+ * with it, the value would be calculated, and an error would end the whole script. So it gets the attribute later here, too.
+ */
+export function restoring({ flags, name, text }: BashRecord): ByteString {
+  if (!flags.includes("i") || !text.includes("=") || wholeNumber.test(text)) return text;
+  const first = flags.replaceAll(/[ir]/g, "") || "-";
+  const later = flags.includes("r") ? "ir" : "i";
+  return `declare -${first} ${text.slice(`declare -${flags} `.length)}declare -${later} ${name}\n`;
+}

@@ -4,7 +4,7 @@
 // on posix mode, in which special builtins win over functions: the user may have defined any name.
 import { bootScript, commandFile, trapWrapper } from "./bash-boot.ts";
 import { exportsIn } from "./bash-environment.ts";
-import { isInherited, parseRecords } from "./bash-records.ts";
+import { isInherited, parseRecords, restoring } from "./bash-records.ts";
 import { type ByteString, fromText, quote } from "./byte-string.ts";
 import type { CommandFeed, ReportContext, ReportedState, ShellDialect, ShellState } from "./dialect.ts";
 import { isHarmless } from "./harmless.ts";
@@ -123,12 +123,16 @@ function readVariables(variables: ByteString, { launchEnv }: ReportContext) {
   }
   const names = new Set(records.map(({ name }) => name));
   const exported = new Set(records.filter(({ flags }) => flags.includes("x")).map(({ name }) => name));
+  // One that is exported without a value is not to have that which the shell is started with.
+  const given = new Set(records.filter(({ text }) => text.includes("=")).map(({ name }) => name));
   const born = bornWithShell.filter((name) => !names.has(name));
   const told = records.filter((record) => !constant.test(record.name) && !isInherited(record, launchEnv));
   return {
     // One that is there, but no longer for programs, is unset as well: it would be exported again otherwise.
     lines:
-      parts.unsetLines(launchEnv, exported) + list("unset", born) + told.map(({ text }) => text).join(""),
+      parts.unsetLines(launchEnv, exported.intersection(given)) +
+      list("unset", born) +
+      told.map(restoring).join(""),
     exportedNames: [...exported],
   };
 }

@@ -51,6 +51,17 @@ describe("after a flood the screen and its history are those of one who has read
     "lines in a title that never ends": ["\x1b]2;", ...repeated((n) => `line ${n}\r\n`, 60_000)],
     "tabs and carriage returns": repeated((n) => `${n}\tx\ty\rz\r\n`, 40_000),
     "one line without end": repeated((n) => `${n} `, 200_000, 1000),
+    // So much that something is left out once, right behind what was there.
+    "lines over a screen that is full": [
+      `${"#".repeat(size.cols - 1)}\r\n`.repeat(size.rows - 1),
+      "\x1b[H",
+      ...repeated((n) => `line ${n}\r\n`, 30_000),
+    ],
+    "lines behind a line feed alone": [
+      "xxxxx\n",
+      ...repeated((n) => `${n}\r\n`, 40_000),
+      `${"\n".repeat(2010)}X`,
+    ],
     "a title in the middle": [
       ...repeated((n) => `line ${n}\r\n`, 30_000),
       "\x1b]2;here\x07",
