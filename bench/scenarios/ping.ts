@@ -9,7 +9,9 @@ import { besideOf, talk } from "../harness/sides.ts";
 import { until } from "../harness/until.ts";
 import { request } from "../harness/wire.ts";
 
-const bunEcho = "Bun.listen({ unix: process.argv[1], socket: { data(s, d) { s.write(d); } } })";
+/** By its name only when it listens: its socket is there a moment before. */
+const bunEcho = `Bun.listen({ unix: process.argv[1] + ".new", socket: { data(s, d) { s.write(d); } } });
+require("node:fs").renameSync(process.argv[1] + ".new", process.argv[1]);`;
 const line = request("system.ping");
 
 export const ping: Scenario = {
@@ -62,15 +64,14 @@ async function echoServer(bench: Bench, kind: "c" | "bun"): Promise<EchoServer |
     stdio: ["ignore", "ignore", "inherit"],
   });
   const isGone = leaving(() => child.kill());
+  await using starting = new AsyncDisposableStack();
+  starting.defer(async () => {
+    child.kill();
+    await child.exited;
+    isGone();
+  });
   await until(() => existsSync(socketPath));
-  const side = await client(bench, socketPath);
-  return {
-    side,
-    async [Symbol.asyncDispose]() {
-      await side[Symbol.asyncDispose]();
-      child.kill();
-      await child.exited;
-      isGone();
-    },
-  };
+  const side = starting.use(await client(bench, socketPath));
+  const started = starting.move();
+  return { side, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
