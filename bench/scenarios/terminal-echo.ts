@@ -19,7 +19,8 @@ export const terminalEcho: Scenario = {
   name: scenario,
   about: "the echo of a keystroke, in a quiet place and beside four floods",
   async run(bench) {
-    const fresh = await quietEcho(bench, { pauseMs: 0, warmUp: 0, count: bench.times(1000, 200) });
+    const firstKeys = bench.times(1000, 200);
+    const fresh = await quietEcho(bench, { pauseMs: 0, warmUp: 0, count: firstKeys });
     const warm = { warmUp: bench.times(warmUpKeys, 2000), count: bench.times(2000, 200) };
     const quiet = await quietEcho(bench, { ...warm, pauseMs });
     const hasty = await quietEcho(bench, { ...warm, pauseMs: 0 });
@@ -38,7 +39,7 @@ export const terminalEcho: Scenario = {
         ...both("key after key", hasty),
         row({
           scenario,
-          name: "the first 1000 keys",
+          name: `the first ${firstKeys} keys`,
           unit: "ms",
           trl: fresh.trl,
           beside: tmux(fresh.tmux),

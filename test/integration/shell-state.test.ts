@@ -170,6 +170,16 @@ describe("bash keeps", () => {
     );
   });
 
+  test("integers beside what is given to one command under their name, which is text", async () => {
+    const { out } = await newSession(wire, { shell: "bash", working_dir: "/usr/lib" });
+    await out("x=1.5; declare -i x n=4");
+    expect(await out('y=1; cd /usr; echo "$x $n"', { env: { x: "a b", n: "3.5" } })).toBe("a b 3.5");
+    expect(await out('/bin/echo "$x $n"', { env: { x: "a b", n: "3.5" } })).toBe("a b 3.5");
+    expect(await out('echo "$x $y $n"; pwd; n=2+3; echo $n; declare -p x')).toBe(
+      '1.5 1 4\n/usr\n5\ndeclare -i x="1.5"',
+    );
+  });
+
   test("that a variable is exported without a value", async () => {
     const { out } = await newSession(wire, { shell: "bash", env: { FOO: "secret" } });
     await out("unset FOO; declare -x FOO");

@@ -38,7 +38,7 @@ function withRecords(unset: string[], records: BashRecord[]): ExportChanges | un
     if (name === "EXECIGNORE") return undefined; // it has a say in which file is the program
     const value = flags.includes("x") && !/[aAn]/.test(flags) ? readValue(text) : null;
     if (value === undefined) return undefined;
-    if (name in set && !text.includes("=")) continue; // an attribute more
+    if (Object.hasOwn(set, name) && !text.includes("=")) continue; // an attribute more
     if (value === null) unset.push(name);
     else set[name] = value;
   }

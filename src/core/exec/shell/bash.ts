@@ -146,6 +146,7 @@ function prologue(feed: CommandFeed, dir: string, changesNothing: boolean): Byte
   return (
     closeDescriptors(feed) +
     parts.moveToDirectory(feed, dir, "builtin") +
+    list("builtin declare +i", givenIntegers(feed)) +
     (changesNothing ? "" : saveEnv(feed, dir)) +
     parts.applyEnv(feed, "builtin") +
     (changesNothing ? "builtin trap - EXIT\n" : guardReport(feed)) +
@@ -154,11 +155,19 @@ function prologue(feed: CommandFeed, dir: string, changesNothing: boolean): Byte
   );
 }
 
+/** What is given to the command alone is text, also where the session has an integer of that name. */
+const givenIntegers = ({ env, state }: CommandFeed): string[] =>
+  env
+    .map(([name]) => name)
+    .filter((name) => new RegExp(`^declare -\\w*i\\w* ${name}(?:=|$)`, "m").test(state.script));
+
 /** What is given to the command alone is not the session's: the report has the old values. */
-function saveEnv({ env }: CommandFeed, dir: string): ByteString {
-  if (env.length === 0) return "";
-  const names = env.map(([name]) => name).join(" ");
-  return `__trl_env=(${names})\nbuiltin declare -p ${names} >|${parts.fileWord(dir, "savedEnv")} 2>/dev/null\n`;
+function saveEnv(feed: CommandFeed, dir: string): ByteString {
+  if (feed.env.length === 0) return "";
+  const names = feed.env.map(([name]) => name).join(" ");
+  const saved = parts.fileWord(dir, "savedEnv");
+  const integers = givenIntegers(feed).map((name) => `builtin printf 'declare -i ${name}\\n' >>${saved}\n`);
+  return `__trl_env=(${names})\nbuiltin declare -p ${names} >|${saved} 2>/dev/null\n${integers.join("")}`;
 }
 
 const guardReport = (feed: CommandFeed): ByteString =>
