@@ -1,5 +1,6 @@
 // One request by HTTP: a connection of its own that says one line, and whose answer is the response. Where frames
 // follow the reply they are streamed, a line each or as server-sent events, as fast as the client takes them.
+import { collectGarbage } from "../../core/process/garbage.ts";
 import { Connection } from "../connection.ts";
 import type { ServerCounters } from "../counters.ts";
 import type { Dispatcher } from "../dispatch.ts";
@@ -45,6 +46,7 @@ export async function exchange(
         }
         if (!controller || (controller.desiredSize ?? 0) <= 0) return 0;
         controller.enqueue(format(new Uint8Array(frame)));
+        collectGarbage(2 * frame.length);
         return frame.length;
       },
       pauseReading() {},

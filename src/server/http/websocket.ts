@@ -1,5 +1,5 @@
 // WebSocket: each message holds a frame, or several lines of them; both dialects, as on the socket.
-import { noteGarbage } from "../../core/process/garbage.ts";
+import { collectGarbage } from "../../core/process/garbage.ts";
 import { Connection } from "../connection.ts";
 import type { ServerCounters } from "../counters.ts";
 import type { Dispatcher } from "../dispatch.ts";
@@ -56,7 +56,7 @@ const wireOf = (socket: Bun.ServerWebSocket<SocketData>) => ({
     const { buffer, byteOffset, length } = frame;
     const text = Buffer.from(buffer, byteOffset, length - 1).toString();
     socket.sendText(text);
-    noteGarbage(2 * text.length); // of a flood's strings there would be many before the engine minds
+    collectGarbage(4 * text.length); // its text, twice as long where it is not ASCII, and what the socket keeps of it
     return length;
   },
   pauseReading() {
