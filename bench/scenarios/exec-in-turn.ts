@@ -54,7 +54,7 @@ async function execOne(bench: Bench, scenario: string, pause: number, kind: Kind
   await using node = await nodeSide(bench, bare);
   const times = await takeTurns(
     { trl, c, python, node },
-    { count: bench.times(260, 40), blockOf: 20, pauseMs: pause, warmUp: bench.times(100, 10) },
+    { count: bench.times(260, 40), blockOf: 20, pauseMs: pause, warmUp: bench.times(20, 10) },
   );
   const common = { scenario, name: kind.name, unit: "ms", trl: figure(times.trl!.samplesMs) } as const;
   const shown = (block: Block | undefined) => block && figure(block.samplesMs);

@@ -9,8 +9,8 @@ import { trlTypist } from "./typist.ts";
 
 const scenario = "terminal-echo";
 const pauseMs = 3;
-/** So long the engine compiles, on threads that take the processors from everybody; the first keys are a row of their own. */
-const warmUpKeys = 12_000;
+/** The engine compiles, on threads that take the processors from everybody; the first keys are a row of their own. */
+const warmUpKeys = 2000;
 const floods = 4;
 const floodCommand = "yes a line of ordinary text that goes on and on";
 const besideFloodsP99Ms = 15;
@@ -21,7 +21,7 @@ export const terminalEcho: Scenario = {
   async run(bench) {
     const firstKeys = bench.times(1000, 200);
     const fresh = await quietEcho(bench, { pauseMs: 0, warmUp: 0, count: firstKeys });
-    const warm = { warmUp: bench.times(warmUpKeys, 2000), count: bench.times(2000, 200) };
+    const warm = { warmUp: bench.times(warmUpKeys, 500), count: bench.times(2000, 200) };
     const quiet = await quietEcho(bench, { ...warm, pauseMs });
     const hasty = await quietEcho(bench, { ...warm, pauseMs: 0 });
     const loud = { trl: await trlBeside(bench, floods), tmux: await tmuxBeside(bench, floods) };

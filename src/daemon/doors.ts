@@ -53,21 +53,14 @@ export interface Opened {
 
 /** All lead to the same dispatcher. */
 export function openDoors(rooms: Rooms, before: Handover | undefined): Opened {
-  const { options, registry, runtimes, counters, recovered, upgrader, startedAt, log } = rooms;
-  const { socketPath, maxLineBytes, stallTimeoutS, labels } = options;
-  const handlers = createHandlers({
-    ...{ registry, counters, version, maxLineBytes, stallTimeoutS, runtimes, recovered, labels, startedAt },
-    transports: transportsOf(options),
-    upgrading: upgrader,
-  });
-  const router = new Router({ runtimes, registry, handlers, labels });
+  const { options, registry, counters, log } = rooms;
+  const { socketPath, maxLineBytes } = options;
   const given = options.env[tokenVariable];
   const token =
     before?.token ??
     (options.hasSocket || options.http ? obtainToken(socketPath, given) : (given ?? freshToken()));
   const isToken = tokenCheck(token);
-  const frontend = new FrontendAdapter({ router, terminals: registry.terminals, isToken });
-  const dispatcher = new Dispatcher(router, frontend, counters, options.connectionLimits, log);
+  const dispatcher = dispatcherOf(rooms, isToken);
   const doors: Door[] = [];
   let done = new Promise<string>(() => {});
   const tls = options.http?.tls && readTls(options.http.tls, before?.http?.tls);
@@ -98,6 +91,19 @@ export function openDoors(rooms: Rooms, before: Handover | undefined): Opened {
     done = stdio.ended;
   }
   return { doors, http, unix, tls, token, done };
+}
+
+export function dispatcherOf(rooms: Rooms, isToken: (given: string) => boolean): Dispatcher {
+  const { options, registry, runtimes, counters, recovered, upgrader, startedAt, log } = rooms;
+  const { maxLineBytes, stallTimeoutS, labels, connectionLimits } = options;
+  const handlers = createHandlers({
+    ...{ registry, counters, version, maxLineBytes, stallTimeoutS, runtimes, recovered, labels, startedAt },
+    transports: transportsOf(options),
+    upgrading: upgrader,
+  });
+  const router = new Router({ runtimes, registry, handlers, labels });
+  const frontend = new FrontendAdapter({ router, terminals: registry.terminals, isToken });
+  return new Dispatcher(router, frontend, counters, connectionLimits, log);
 }
 
 export function transportsOf({ hasSocket, http, isStdin }: DaemonOptions): string[] {

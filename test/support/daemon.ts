@@ -74,6 +74,7 @@ export async function startHere({
       LANG: "C.UTF-8",
       ...doorEnv,
       TRL_RUNTIME_DIR: dir.path,
+      TRL_REHEARSAL: process.env["TRL_REHEARSAL"], // see own-runtime-dir.ts
       // Files that another user leaves in /tmp would be nobody's to remove.
       ...(uid === undefined ? {} : { TMPDIR: dir.path }),
       ...env,

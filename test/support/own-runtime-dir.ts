@@ -7,5 +7,8 @@ import { join } from "node:path";
 
 const path = mkdtempSync(join(tmpdir(), "trl-test-"));
 process.env["TRL_RUNTIME_DIR"] = path;
+// Hundreds of daemons of a second each would spend a third of it on practising, and what is measured of them would be
+// that. Tests that are about it turn it on; `TRL_REHEARSAL=on bun test` does for all.
+process.env["TRL_REHEARSAL"] ??= "off";
 // Not when the process exits: a worker of `bun test --parallel` does not tell.
 afterAll(() => rmSync(path, { recursive: true, force: true }));

@@ -7,7 +7,7 @@ import type { Custody } from "../process/custody.ts";
 import { closeFd, rewriteFile, writeWhole } from "../process/libc.ts";
 import { writeAndClose } from "../process/pipe-writer.ts";
 import { sendSignal } from "../process/process-table.ts";
-import { type SpawnedProcess, spawnProcess } from "../process/spawn.ts";
+import { type SpawnedProcess, type Start, spawnProcess } from "../process/spawn.ts";
 import { descriptorsLeft } from "../resources.ts";
 import { type ByteString, bytesOf, fromText, quote } from "./shell/byte-string.ts";
 import { type CommandFeed, type ShellState, shellFiles, visitWords } from "./shell/dialect.ts";
@@ -39,6 +39,8 @@ export class PreparedShell implements Visited {
     readonly spec: ShellSpec,
     readonly dir: string,
     readonly custody: Custody,
+    /** How it gets its process, where that is not the usual way. */
+    readonly start?: Start | undefined,
   ) {
     this.files = new ShellFiles(dir, spec.dialect, spec.launchEnv);
     try {
@@ -189,14 +191,15 @@ export class PreparedShell implements Visited {
     const { dialect, shell, launchEnv, enclosure } = this.spec;
     this.#writeFile(dialect.bootFile, dialect.bootScript(this.dir));
     const { argv, env } = dialect.launch(shell, this.dir);
-    return spawnProcess({
+    const request = {
       argv: enclosure?.wrap(argv, { workingDir: "/", ownDir: this.dir }).argv ?? argv,
       env: { ...launchEnv.all(), ...env },
       workingDir: "/",
       extraInputs: 3,
       extraOutputs: dialect.visitKind && canMeterVisits && !enclosure ? 1 : 0,
       openStdin: false,
-    });
+    };
+    return spawnProcess(request, this.start);
   }
 
   /** A long script goes by way of a file: the pipe takes one page without waiting for its reader. */

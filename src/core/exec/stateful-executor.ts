@@ -108,7 +108,8 @@ export class StatefulExecutor implements Executor, ShellOwner {
 
   newShell(spec = this.#shellSpec): PreparedShell {
     requireDescriptors();
-    return new PreparedShell(spec, this.#context.newShellDir(), this.#context.custody);
+    const { newShellDir, custody, startShell } = this.#context;
+    return new PreparedShell(spec, newShellDir(), custody, startShell);
   }
 
   launch(request: LaunchRequest): Launched {

@@ -41,7 +41,23 @@ export interface SpawnedProcess {
   usage(): ProcessUsage | undefined;
 }
 
-export function spawnProcess(request: SpawnRequest): SpawnedProcess {
+type Stdio = ("ignore" | number)[];
+
+/** Gives a process these descriptors, from 0 on; they are closed here afterwards. */
+export type Start = (request: SpawnRequest, stdio: Stdio) => Child;
+
+export type Child = Pick<Bun.Subprocess, "pid" | "exited" | "signalCode" | "resourceUsage">;
+
+const start: Start = ({ argv, argv0, workingDir, env }, stdio) =>
+  Bun.spawn(argv, {
+    cwd: workingDir,
+    ...(argv0 === undefined ? {} : { argv0 }),
+    env,
+    detached: true,
+    stdio: stdio as ["ignore", number, number],
+  });
+
+export function spawnProcess(request: SpawnRequest, startChild = start): SpawnedProcess {
   const opened: number[] = [];
   const newPipe = () => {
     const pipe = createPipe();
@@ -54,20 +70,14 @@ export function spawnProcess(request: SpawnRequest): SpawnedProcess {
     const stderr = newPipe();
     const extras = Array.from({ length: request.extraInputs }, newPipe);
     const extraOuts = Array.from({ length: request.extraOutputs ?? 0 }, newPipe);
-    const stdio = [
+    const stdio: Stdio = [
       stdin?.readFd ?? "ignore",
       stdout.writeFd,
       stderr.writeFd,
       ...extras.map((pipe) => pipe.readFd),
       ...extraOuts.map((pipe) => pipe.writeFd),
     ];
-    const child = Bun.spawn(request.argv, {
-      cwd: request.workingDir,
-      ...(request.argv0 === undefined ? {} : { argv0: request.argv0 }),
-      env: request.env,
-      detached: true,
-      stdio: stdio as ["ignore", number, number],
-    });
+    const child = startChild(request, stdio);
     endBeforeDaemon(child.pid);
     for (const fd of stdio) if (typeof fd === "number") closeFd(fd);
     return {

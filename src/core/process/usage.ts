@@ -2,7 +2,7 @@
 import type { ProcessUsage } from "../isolation/meter.ts";
 import { ownPeakBytes } from "./own-peak-linux.ts";
 
-export function usageOf(child: Bun.Subprocess): ProcessUsage | undefined {
+export function usageOf(child: Pick<Bun.Subprocess, "resourceUsage">): ProcessUsage | undefined {
   const usage = child.resourceUsage();
   if (!usage) return undefined;
   return usageFrom(Number(usage.cpuTime.total) / 1000, usage.maxRSS);

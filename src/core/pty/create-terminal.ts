@@ -29,10 +29,16 @@ const ofAnotherTerminal =
     " ",
   );
 
+interface TerminalContext {
+  options: CoreOptions;
+  custody: Custody;
+  drivers: Record<DriverName, PtyDriver>;
+}
+
 export function createTerminal(
   id: string,
   params: CreateParams,
-  { options, custody }: { options: CoreOptions; custody: Custody },
+  { options, custody, drivers: known }: TerminalContext,
   enclosure: Enclosure | undefined,
 ): Terminal {
   const shell = shellOf(params, options);
@@ -48,7 +54,7 @@ export function createTerminal(
     name: params.name ?? null,
     shell,
     command: params.command === undefined ? null : [params.command, ...(params.args ?? [])].join(" "),
-    driver: drivers[name === "auto" ? autoDriver : name],
+    driver: known[name === "auto" ? autoDriver : name],
     workingDir,
     idleTimeoutS: params.idle_timeout_s ?? 0,
     maxAgeS: params.max_age_s ?? options.sessionTtlS,

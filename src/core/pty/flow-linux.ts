@@ -57,11 +57,17 @@ export function awaitOutput(masterFd: number, memory: Uint8Array, patience: Pati
  */
 export function duplicateMaster(pid: number): number | undefined {
   const number = terminalNumberOf(pid);
-  if (number === undefined) return undefined;
+  return number === undefined ? undefined : duplicateRecent((fd) => masterNumber(fd) === number);
+}
+
+/** The same for the terminal that was made last, and has no process. */
+export const duplicateNewestMaster = (): number | undefined =>
+  duplicateRecent((fd) => masterNumber(fd) !== undefined);
+
+function duplicateRecent(isMeant: (fd: number) => boolean): number | undefined {
   const next = openSync("/dev/null", constants.O_RDONLY);
   closeSync(next);
-  const from = next + recentDescriptors;
-  for (let fd = from; fd > 2; fd--) if (masterNumber(fd) === number) return duplicate(fd);
+  for (let fd = next + recentDescriptors; fd > 2; fd--) if (isMeant(fd)) return duplicate(fd);
   return undefined;
 }
 

@@ -13,13 +13,31 @@ import { silence } from "./silence.ts";
 export const nativeDriver: PtyDriver = {
   name: "native",
   capabilities: { raw_bytes: true, exit_signal: true },
-  spawn: (spec) => new NativePty(spec),
+  spawn: (spec) => new NativePty(spec, startOnTerminal),
 };
 
-class NativePty implements PtyProcess {
+/** What tells of a terminal's output: Bun's own callbacks. */
+type Events = Pick<Bun.TerminalOptions, "data" | "drain" | "exit">;
+
+interface Started {
+  child: Pick<Bun.Subprocess, "pid" | "exited" | "exitCode" | "signalCode" | "resourceUsage">;
+  terminal: Pick<Bun.Terminal, "closed" | "write" | "resize" | "close">;
+  /** A descriptor of our own for its other side, where it can be had. */
+  masterFd: number | undefined;
+}
+
+export type StartOnTerminal = (spec: PtySpec, events: Events) => Started;
+
+const startOnTerminal: StartOnTerminal = ({ argv, env, workingDir, cols, rows }, events) => {
+  const child = Bun.spawn(argv, { env, cwd: workingDir, terminal: { cols, rows, ...events } });
+  return { child, terminal: child.terminal!, masterFd: duplicateMaster(child.pid) };
+};
+
+export class NativePty implements PtyProcess {
   readonly exited: Promise<void>;
   readonly ended: Promise<PtyExit>;
-  readonly #child: Bun.Subprocess;
+  readonly #child: Started["child"];
+  readonly #terminal: Started["terminal"];
   readonly #echo: EchoAtOnce;
   /** Where there is none (macOS), Bun itself writes. */
   readonly #writer: MasterWriter | undefined;
@@ -29,32 +47,28 @@ class NativePty implements PtyProcess {
   readonly pack: PtyProcess["pack"];
   readonly #outputEnded = Promise.withResolvers<void>();
 
-  constructor({ argv, env, workingDir, cols, rows, onOutput }: PtySpec) {
+  constructor(spec: PtySpec, start: StartOnTerminal) {
+    const { onOutput } = spec;
     this.#echo = new EchoAtOnce((chunk) => {
       this.#chunks++;
       onOutput(chunk);
     });
-    this.#child = Bun.spawn(argv, {
-      env,
-      cwd: workingDir,
-      terminal: {
-        cols,
-        rows,
-        data: (_terminal, chunk) => {
-          this.#chunks++;
-          this.#echo.printed();
-          onOutput(chunk);
-          giveBack(chunk);
-        },
-        // It comes after every write, when all of it has been taken.
-        drain: () => {
-          this.#pendingBytes = 0;
-        },
-        // The end of the output, not of the program.
-        exit: () => this.#outputEnded.resolve(),
+    const { child, terminal, masterFd } = start(spec, {
+      data: (_terminal, chunk) => {
+        this.#chunks++;
+        this.#echo.printed();
+        onOutput(chunk);
+        giveBack(chunk);
       },
+      // It comes after every write, when all of it has been taken.
+      drain: () => {
+        this.#pendingBytes = 0;
+      },
+      // The end of the output, not of the program.
+      exit: () => this.#outputEnded.resolve(),
     });
-    const masterFd = duplicateMaster(this.pid);
+    this.#child = child;
+    this.#terminal = terminal;
     if (masterFd !== undefined) {
       this.#writer = new MasterWriter(masterFd);
       this.pack = (packing) => this.#pack(packing);
@@ -74,7 +88,7 @@ class NativePty implements PtyProcess {
   }
 
   write(bytes: Uint8Array): void {
-    const terminal = this.#child.terminal!;
+    const terminal = this.#terminal;
     if (terminal.closed) return;
     if (this.#writer) {
       this.#writer.write(bytes);
@@ -85,7 +99,7 @@ class NativePty implements PtyProcess {
   }
 
   typed(bytes: number): void {
-    const isWritten = this.#writer?.pendingBytes === 0 && !this.#child.terminal!.closed;
+    const isWritten = this.#writer?.pendingBytes === 0 && !this.#terminal.closed;
     if (isWritten) this.#echo.typed(bytes, this.#writer!.fd);
   }
 
@@ -99,8 +113,7 @@ class NativePty implements PtyProcess {
   }
 
   resize({ cols, rows }: TerminalSize): void {
-    const terminal = this.#child.terminal!;
-    if (!terminal.closed) terminal.resize(cols, rows);
+    if (!this.#terminal.closed) this.#terminal.resize(cols, rows);
   }
 
   usage() {
@@ -110,7 +123,7 @@ class NativePty implements PtyProcess {
   async #end(): Promise<PtyExit> {
     await this.#child.exited;
     await Promise.race([this.#outputEnded.promise, silence(() => this.#chunks)]);
-    this.#child.terminal!.close(); // or a descriptor is lost
+    this.#terminal.close(); // or a descriptor is lost
     this.#writer?.close();
     const signal = this.#child.signalCode as NodeJS.Signals | number | null;
     if (signal === null) return { exitCode: this.#child.exitCode ?? 0, signal: null };

@@ -15,8 +15,8 @@ import {
   exitedTerminalsMax,
 } from "../limits.ts";
 import type { Log } from "../log.ts";
+import type { Machinery } from "../machinery.ts";
 import type { CoreOptions } from "../options.ts";
-import type { Custody } from "../process/custody.ts";
 import { requireDescriptors } from "../resources.ts";
 import { isOver } from "../session/expiry.ts";
 import { createTerminal, shellOf } from "./create-terminal.ts";
@@ -24,7 +24,6 @@ import { packIdle } from "./packing.ts";
 import { resumeTerminal } from "./resume-terminal.ts";
 import type { Terminal } from "./terminal.ts";
 import { terminalExpiry } from "./terminal-expiry.ts";
-import { warmUpEmulator } from "./warm-up.ts";
 
 /** An emulator is taken apart step by step: what held on to the rest of it is found dead by the next collection. */
 const collectionsAfterRest = 2;
@@ -32,7 +31,7 @@ const collectionsAfterRest = 2;
 export interface TerminalsContext {
   options: CoreOptions;
   enclosures: Enclosures;
-  custody: Custody;
+  machinery: Machinery;
   log: Log;
   journal: Journal | undefined;
   /** Throws where there is no room for one more. */
@@ -53,7 +52,7 @@ export class Terminals {
   constructor(readonly context: TerminalsContext) {}
 
   create(params: CreateParams, enclosure?: Enclosure): Terminal {
-    const { log, journal, refuseNew, isTaken } = this.context;
+    const { options, machinery, log, journal, refuseNew, isTaken } = this.context;
     refuseNew();
     requireDescriptors();
     if (
@@ -64,11 +63,11 @@ export class Terminals {
     }
     const isKnown = (id: string) => this.#live.has(id) || this.#exited.has(id) || isTaken(id);
     const id = params.session_id ?? newId("s", isKnown);
-    const terminal = createTerminal(id, params, this.context, enclosure);
+    const terminal = createTerminal(id, params, { options, ...machinery }, enclosure);
     this.#exited.delete(id);
     this.#live.set(id, terminal);
     journal?.write(terminalStarted(terminal));
-    this.#warmUp ??= setTimeout(warmUpEmulator, emulatorWarmUpMs);
+    this.#warmUp ??= setTimeout(machinery.warmUpEmulator, emulatorWarmUpMs);
     log.info("terminal created", { session: id, driver: terminal.spec.driver.name });
     void terminal.done.then(() => this.#ended(terminal));
     return terminal;
@@ -105,8 +104,8 @@ export class Terminals {
 
   /** One that another program has made, which has become this one. */
   resume(state: TerminalState, enclosure: Enclosure | undefined, given: Unpacking): void {
-    const { custody, journal } = this.context;
-    const terminal = resumeTerminal(state, given, enclosure, custody);
+    const { machinery, journal } = this.context;
+    const terminal = resumeTerminal(state, given, enclosure, machinery.custody);
     journal?.write(terminal.exit ? terminalEnded(terminal) : terminalStarted(terminal));
     if (terminal.exit) return void this.#exited.set(state.id, terminal);
     this.#live.set(state.id, terminal);

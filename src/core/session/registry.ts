@@ -13,8 +13,9 @@ import { CensusTaker } from "../journal/census-taker.ts";
 import type { Journal } from "../journal/journal.ts";
 import { cleanupIntervalMs, destroyGraceMs } from "../limits.ts";
 import type { Log } from "../log.ts";
+import { type Machinery, realMachinery } from "../machinery.ts";
 import type { CoreOptions } from "../options.ts";
-import { Custody } from "../process/custody.ts";
+import type { Custody } from "../process/custody.ts";
 import { RestCollections } from "../process/garbage.ts";
 import { terminate } from "../process/terminate.ts";
 import { Terminals } from "../pty/terminals.ts";
@@ -51,24 +52,23 @@ export class SessionRegistry {
     readonly log: Log,
     before?: CoreState,
     journal?: Journal,
+    machinery: Machinery = realMachinery(before?.custody),
   ) {
-    this.custody = new Custody(undefined, before?.custody);
+    const { custody, startShell } = machinery;
+    this.custody = custody;
     this.census = new CensusTaker(this.custody, journal);
     this.commands = new CommandStore(journal);
     this.#commandsOfEnded = before?.commandsOfEnded ?? 0;
     this.#shellCount = before?.shellCount ?? 0;
-    const { commands, custody } = this;
+    const { commands } = this;
     const newShellDir = () => `${options.runDir}/${++this.#shellCount}`;
-    const ofShells = { custody, newShellDir, spares: new SpareShells(), usualEnv: usualEnvOf(options) };
-    this.#context = { options, commands, log, ...ofShells };
+    const ofShells = { custody, startShell, newShellDir, spares: new SpareShells() };
+    this.#context = { options, commands, log, ...ofShells, usualEnv: usualEnvOf(options) };
     const limited = { ...options, maxProcesses: options.sessionMaxProcesses };
     this.enclosures = new Enclosures(limited, this.custody, before?.enclosures);
     this.terminals = new Terminals({
-      options,
+      ...{ options, log, journal, machinery },
       enclosures: this.enclosures,
-      custody: this.custody,
-      log,
-      journal,
       refuseNew: () => this.#refuseNew(),
       isTaken: (id) => this.#sessions.has(id) || this.isTakenElsewhere(id),
     });

@@ -1,0 +1,78 @@
+// A shell and a terminal with nobody in them. What the shell would say is put into its pipes before it is asked. What is
+// typed at the terminal is echoed by the kernel, as it is where a program is slow to look.
+import { closeSync, constants, openSync } from "node:fs";
+import { closeFd, duplicate, ioctl, writeWhole } from "../../core/process/libc.ts";
+import type { Child, Start } from "../../core/process/spawn.ts";
+import { duplicateNewestMaster, masterNumber } from "../../core/pty/flow-linux.ts";
+import type { StartOnTerminal } from "../../core/pty/native-driver.ts";
+
+/** Linux gives no process a number as high as this one. */
+const nobodysPid = 0x400001;
+
+const TCFLSH = 0x540b;
+const TCIFLUSH = 0;
+
+const nobodyUntil = (exited: Promise<number>): Child & { exitCode: number } => ({
+  pid: nobodysPid,
+  exited,
+  exitCode: 0,
+  signalCode: null,
+  resourceUsage: () => undefined,
+});
+
+const printed = Buffer.from("hello\n");
+/** The status, where it stands, and where it stood before. */
+const end = Buffer.from("0\0/\0\0");
+
+export class PlayedShell {
+  /** What its process would have: 1, 2, three that lead into it, and one by which it tells how a command has ended. */
+  #fds: number[] = [];
+
+  constructor(readonly curtain: Promise<number>) {}
+
+  readonly start: Start = (_request, stdio) => {
+    this.close(); // one that waited too long was let go
+    this.#fds = stdio.flatMap((fd) => (typeof fd === "number" ? (duplicate(fd) ?? []) : []));
+    return nobodyUntil(this.curtain);
+  };
+
+  /** A command has come, and is about to be given to the shell: in this turn, or it would be taken for another's. */
+  sayBeforehand(): void {
+    const [stdout] = this.#fds;
+    const told = this.#fds.at(-1);
+    if (stdout === undefined || told === undefined) return;
+    writeWhole(stdout, printed);
+    writeWhole(told, end);
+  }
+
+  close(): void {
+    for (const fd of this.#fds.splice(0)) closeFd(fd);
+  }
+}
+
+export class PlayedTerminal {
+  #terminal: Bun.Terminal | undefined;
+  #masterFd: number | undefined;
+
+  constructor(readonly curtain: Promise<number>) {}
+
+  readonly start: StartOnTerminal = ({ cols, rows }, events) => {
+    const terminal = new Bun.Terminal({ cols, rows, ...events });
+    this.#terminal = terminal;
+    this.#masterFd = duplicateNewestMaster();
+    return { child: nobodyUntil(this.curtain), terminal, masterFd: this.#masterFd };
+  };
+
+  /** The kernel keeps what nobody reads, some thousand keys of it, and echoes no more. */
+  forgetKeys(): void {
+    const number = this.#masterFd === undefined ? undefined : masterNumber(this.#masterFd);
+    if (number === undefined) return;
+    const fd = openSync(`/dev/pts/${number}`, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
+    ioctl(fd, TCFLSH, TCIFLUSH);
+    closeSync(fd);
+  }
+
+  close(): void {
+    this.#terminal?.close();
+  }
+}

@@ -1,0 +1,154 @@
+// What a daemon does before it is asked: nothing of it is to be seen, and whoever asks for something comes first.
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { startHere, type TestDaemon } from "../support/daemon.ts";
+import { newSession } from "../support/session.ts";
+import { tempDir } from "../support/temp-dir.ts";
+import { newTerminal, Watcher } from "../support/terminal.ts";
+import { upgrade } from "../support/upgrade.ts";
+import { until } from "../support/wait.ts";
+
+/** Where its private directory is can be told, so that the test sees what is in it. */
+async function startRehearsing(flags: string[] = [], env: Record<string, string> = {}) {
+  const place = tempDir();
+  const daemon = await startHere({
+    env,
+    flags: ["--rehearsal", "on", "--verbose", "--log-format", "json", "--run-dir", place.path, ...flags],
+  });
+  const runDir = () => join(place.path, readdirSync(place.path)[0]!);
+  return {
+    ...daemon,
+    stages: () => readdirSync(runDir()).filter((name) => name.startsWith("rehearsal")),
+    place: place.path,
+    async [Symbol.asyncDispose]() {
+      await daemon[Symbol.asyncDispose]();
+      place[Symbol.dispose]();
+    },
+  };
+}
+
+const hasRehearsed = (daemon: Pick<TestDaemon, "log">) => daemon.log().includes('"rehearsed"');
+
+const childrenOf = (pid: number) => readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+
+const openFiles = (pid: number) =>
+  readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`);
+    } catch {
+      return []; // just closed
+    }
+  });
+
+describe.if(process.platform === "linux")("a rehearsal", () => {
+  test("starts no process, is nobody's session, and leaves nothing behind", async () => {
+    await using daemon = await startRehearsing();
+    const children = new Set<string>();
+    let mostStages = 0;
+    await until("it to be over", () => {
+      children.add(childrenOf(daemon.pid));
+      mostStages = Math.max(mostStages, daemon.stages().length);
+      return hasRehearsed(daemon);
+    });
+    expect([...children]).toEqual([""]);
+    expect(mostStages).toBe(2);
+    await until("its directories to be gone", () => daemon.stages().length === 0);
+    expect(openFiles(daemon.pid).filter((path) => /rehearsal|ptmx|pts/.test(path))).toEqual([]);
+    using wire = await daemon.connect();
+    expect((await wire.call("session.list", {})).sessions).toEqual([]);
+    expect((await wire.call("pty.list", {})).sessions).toEqual([]);
+    expect((await wire.call("exec.list", {})).streams).toEqual([]);
+    const { connections_total, bytes_in, total_commands_run } = await wire.call("system.stats", {});
+    expect({ connections_total, total_commands_run }).toEqual({
+      connections_total: 1,
+      total_commands_run: 0,
+    });
+    expect(bytes_in).toBeLessThan(1000);
+    expect(daemon.log()).not.toContain("session created");
+  });
+
+  test("is not gone on with while somebody asks, and afterwards is", async () => {
+    await using daemon = await startRehearsing();
+    using wire = await daemon.connect();
+    // It would take a third of that on a machine with nothing else to do.
+    const end = performance.now() + 1000;
+    while (performance.now() < end) await wire.call("system.ping", {});
+    expect(hasRehearsed(daemon)).toBe(false);
+    await until("it to be over", () => hasRehearsed(daemon));
+  });
+
+  test("beside sessions and terminals that are used meanwhile changes nothing for them", async () => {
+    await using daemon = await startRehearsing();
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    const terminal = await newTerminal(wire, { command: "cat", args: [] });
+    const watcher = await Watcher.subscribe(wire, { session_id: terminal.id, replay: "none" });
+    let typed = "";
+    for (let round = 0; !hasRehearsed(daemon) || round < 20; round++) {
+      expect(await session.out(`x=$((x + 1)); echo "$x"`)).toBe(String(round + 1));
+      expect(await session.out("sh -c 'echo outside'")).toBe("outside");
+      await terminal.type("k");
+      typed += "k";
+      await until("the echo", () => watcher.all.toString() === typed);
+      await Bun.sleep(20); // in which it goes on
+    }
+    const left = (await session.run("sleep 100 & echo $!")).leftovers;
+    expect(left.map(({ command }) => command)).toEqual(["sleep 100"]);
+  });
+
+  test.each(["SIGTERM", "SIGKILL"] as const)("that %s ends in the middle leaves nothing", async (signal) => {
+    await using daemon = await startRehearsing();
+    await until("it to be under way", () => daemon.stages().length === 2);
+    daemon.kill(signal);
+    await daemon.exited;
+    if (signal === "SIGTERM") {
+      expect(await daemon.exited).toBe(0);
+      expect(readdirSync(daemon.place)).toEqual([]);
+    }
+    expect(hasRehearsed(daemon)).toBe(false);
+  });
+
+  test("is broken off for an upgrade, and the program that comes has its own", async () => {
+    await using daemon = await startRehearsing();
+    await until("it to be under way", () => daemon.stages().length === 2);
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    await session.run("x=41");
+    expect(await upgrade(daemon)).toMatchObject({ ok: true });
+    await until("it to be over", () => hasRehearsed(daemon));
+    using again = await daemon.connect();
+    const { stdout } = await again.call("exec.run", { session_id: session.id, command: "echo $((x + 1))" });
+    expect(stdout).toBe("42\n");
+    await until("its directories to be gone", () => daemon.stages().length === 0);
+    expect(openFiles(daemon.pid).filter((path) => /rehearsal|ptmx|pts/.test(path))).toEqual([]);
+  });
+
+  test("is left out where it is not wanted, or where there is little room", async () => {
+    for (const flags of [
+      ["--rehearsal", "off"],
+      ["--fd-warning-threshold", "100"],
+      ["--memory-pressure-mb", "200"],
+    ]) {
+      await using daemon = await startRehearsing(flags);
+      using wire = await daemon.connect();
+      const session = await newSession(wire);
+      // With pauses in which it would have begun.
+      for (let i = 0; i < 30; i++) {
+        expect(await session.out("echo here")).toBe("here");
+        expect(daemon.stages()).toEqual([]);
+        await Bun.sleep(10);
+      }
+    }
+  });
+
+  test("that cannot be had is no reason not to work", async () => {
+    using place = tempDir(); // without a bash
+    await using daemon = await startRehearsing([], { PATH: place.path });
+    await until("word of it", () => daemon.log().includes('"not rehearsed"'));
+    expect(existsSync(daemon.socketPath)).toBe(true);
+    using wire = await daemon.connect();
+    expect(await (await newSession(wire, { shell: "/bin/sh" })).out("echo here")).toBe("here");
+    expect(daemon.stages()).toEqual([]);
+  });
+});
