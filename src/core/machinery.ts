@@ -12,6 +12,8 @@ export interface Machinery {
   /** Undefined for the usual way. */
   startShell: Start | undefined;
   drivers: Record<DriverName, PtyDriver>;
+  /** Nobody types at its terminals. */
+  isRehearsal: boolean;
   /** When there are terminals that somebody may want to see. */
   warmUpEmulator(): Promise<void>;
 }
@@ -19,6 +21,7 @@ export interface Machinery {
 export const realMachinery = (before: CustodyState | undefined): Machinery => ({
   custody: new Custody(undefined, before),
   startShell: undefined,
+  isRehearsal: false,
   drivers,
   warmUpEmulator,
 });

@@ -1,8 +1,9 @@
 // What a daemon does before it is asked: nothing of it is to be seen, and whoever asks for something comes first.
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startHere, type TestDaemon } from "../support/daemon.ts";
+import { leavingsOf } from "../support/processes.ts";
 import { newSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { newTerminal, Watcher } from "../support/terminal.ts";
@@ -21,6 +22,7 @@ async function startRehearsing(flags: string[] = [], env: Record<string, string>
     ...daemon,
     stages: () => readdirSync(runDir()).filter((name) => name.startsWith("rehearsal")),
     place: place.path,
+    runDir,
     async [Symbol.asyncDispose]() {
       await daemon[Symbol.asyncDispose]();
       place[Symbol.dispose]();
@@ -54,6 +56,10 @@ describe.if(process.platform === "linux")("a rehearsal", () => {
     expect([...children]).toEqual([""]);
     expect(mostStages).toBe(2);
     await until("its directories to be gone", () => daemon.stages().length === 0);
+    await using unrehearsed = await startRehearsing(["--rehearsal", "off"]);
+    // But for the list of its children, which stays open once it was looked at.
+    const lasting = (pid: number) => openFiles(pid).filter((path) => !path.endsWith("/children")).length;
+    await until("its descriptors to be closed", () => lasting(daemon.pid) === lasting(unrehearsed.pid));
     expect(openFiles(daemon.pid).filter((path) => /rehearsal|ptmx|pts/.test(path))).toEqual([]);
     using wire = await daemon.connect();
     expect((await wire.call("session.list", {})).sessions).toEqual([]);
@@ -97,6 +103,34 @@ describe.if(process.platform === "linux")("a rehearsal", () => {
     expect(left.map(({ command }) => command)).toEqual(["sleep 100"]);
   });
 
+  test("never touches a terminal of anybody's, whatever descriptors are free", async () => {
+    await using daemon = await startRehearsing();
+    using wire = await daemon.connect();
+    const create = () => newTerminal(wire, { command: "cat", args: [] });
+    const close = async (count: number) => {
+      for (const { id } of terminals.splice(0, count)) await wire.call("pty.close", { session_id: id });
+    };
+    // Holes in the table of descriptors: what is opened next has lower numbers than what is there.
+    const terminals = await Promise.all(Array.from({ length: 8 }, create));
+    await close(4);
+    await until("the first to be over", () => hasRehearsed(daemon));
+    for (let count = 0; count < 6; count++) terminals.push(await create());
+    await close(3);
+    expect(await upgrade(daemon)).toMatchObject({ ok: true });
+    await until("the second to be over", () => daemon.log().split('"rehearsed"').length > 2);
+    using again = await daemon.connect();
+    for (const { id } of terminals) {
+      const { lines } = await again.call("pty.snapshot", { session_id: id });
+      expect(lines!.join("").trim()).toBe("");
+      await again.call("pty.write", { session_id: id, data: "own\n" });
+      expect(
+        await again.call("pty.wait", { session_id: id, until: { text: "own" }, timeout_s: 10 }),
+      ).toMatchObject({
+        matched: "text",
+      });
+    }
+  });
+
   test.each(["SIGTERM", "SIGKILL"] as const)("that %s ends in the middle leaves nothing", async (signal) => {
     await using daemon = await startRehearsing();
     await until("it to be under way", () => daemon.stages().length === 2);
@@ -107,6 +141,23 @@ describe.if(process.platform === "linux")("a rehearsal", () => {
       expect(readdirSync(daemon.place)).toEqual([]);
     }
     expect(hasRehearsed(daemon)).toBe(false);
+    expect(leavingsOf(daemon.pid)).toEqual([]);
+  });
+
+  test("whose stage cannot be cleared is no reason not to end, nor not to be upgraded", async () => {
+    await using daemon = await startRehearsing();
+    const [stage] = await until("it to be under way", () =>
+      daemon.stages().length === 2 ? daemon.stages() : undefined,
+    );
+    // What is to be removed is something else now.
+    const path = join(daemon.runDir(), stage!);
+    renameSync(path, `${path}-away`);
+    writeFileSync(path, "");
+    await until("it to be over", () => /rehearsed"/.test(daemon.log()));
+    expect(await upgrade(daemon)).toMatchObject({ ok: true });
+    daemon.kill("SIGTERM");
+    expect(await daemon.exited).toBe(0);
+    expect(daemon.log()).not.toContain("internal error");
   });
 
   test("is broken off for an upgrade, and the program that comes has its own", async () => {

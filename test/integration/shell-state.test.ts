@@ -180,6 +180,16 @@ describe("bash keeps", () => {
     );
   });
 
+  test("what a name stands for, and what cannot be changed, beside what is given to one command", async () => {
+    const { out } = await newSession(wire, { shell: "bash" });
+    await out("declare -n ref=kept; kept=1; declare -ir fixed=3");
+    expect(await out('w=1; echo "$ref $fixed"', { env: { ref: "given", fixed: "t" } })).toBe("given 3");
+    expect(await out("declare -p ref kept fixed w")).toBe(
+      'declare -n ref="kept"\ndeclare -- kept="1"\ndeclare -ir fixed="3"\ndeclare -- w="1"',
+    );
+    expect(await out("ref=2; echo $kept")).toBe("2");
+  });
+
   test("that a variable is exported without a value", async () => {
     const { out } = await newSession(wire, { shell: "bash", env: { FOO: "secret" } });
     await out("unset FOO; declare -x FOO");

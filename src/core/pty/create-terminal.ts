@@ -33,12 +33,13 @@ interface TerminalContext {
   options: CoreOptions;
   custody: Custody;
   drivers: Record<DriverName, PtyDriver>;
+  isRehearsal: boolean;
 }
 
 export function createTerminal(
   id: string,
   params: CreateParams,
-  { options, custody, drivers: known }: TerminalContext,
+  { options, custody, isRehearsal, drivers: known }: TerminalContext,
   enclosure: Enclosure | undefined,
 ): Terminal {
   const shell = shellOf(params, options);
@@ -68,6 +69,7 @@ export function createTerminal(
       rows,
     },
     custody,
+    isRehearsal,
   });
 }
 

@@ -1,5 +1,5 @@
 // The terminal of a process on Linux: found by its number in /proc, opened beside the program without becoming ours.
-import { closeSync, constants, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, openSync, readdirSync, readFileSync } from "node:fs";
 import { duplicate, ioctl, ioctlNumber, ioctlWith, readInto } from "../process/libc.ts";
 import { awaitShortly, type Patience } from "../process/short-wait.ts";
 import type { TerminalSize } from "./driver.ts";
@@ -57,17 +57,11 @@ export function awaitOutput(masterFd: number, memory: Uint8Array, patience: Pati
  */
 export function duplicateMaster(pid: number): number | undefined {
   const number = terminalNumberOf(pid);
-  return number === undefined ? undefined : duplicateRecent((fd) => masterNumber(fd) === number);
-}
-
-/** The same for the terminal that was made last, and has no process. */
-export const duplicateNewestMaster = (): number | undefined =>
-  duplicateRecent((fd) => masterNumber(fd) !== undefined);
-
-function duplicateRecent(isMeant: (fd: number) => boolean): number | undefined {
+  if (number === undefined) return undefined;
   const next = openSync("/dev/null", constants.O_RDONLY);
   closeSync(next);
-  for (let fd = next + recentDescriptors; fd > 2; fd--) if (isMeant(fd)) return duplicate(fd);
+  const from = next + recentDescriptors;
+  for (let fd = from; fd > 2; fd--) if (masterNumber(fd) === number) return duplicate(fd);
   return undefined;
 }
 
@@ -98,6 +92,14 @@ export function terminalNumberOf(pid: number): number | undefined {
 
 /** The number of the terminal whose other side a descriptor is. */
 export const masterNumber = (fd: number): number | undefined => ioctlNumber(fd, TIOCGPTN);
+
+/** The other sides of terminals that this process has open, by the terminal's number. */
+export const openMasters = (): { fd: number; number: number }[] =>
+  readdirSync("/proc/self/fd").flatMap((name) => {
+    const fd = Number(name);
+    const number = masterNumber(fd);
+    return number === undefined ? [] : { fd, number };
+  });
 
 /** Majors of UNIX98 pseudo-terminals (devices.txt of the kernel). */
 const firstPtsMajor = 136;

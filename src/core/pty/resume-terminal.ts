@@ -14,7 +14,18 @@ export function resumeTerminal(
 ): Terminal {
   const { id, name, shell, command, driver, workingDir, idleTimeoutS, maxAgeS, env, size } = state;
   return new Terminal({
-    ...{ id, name, shell, command, workingDir, idleTimeoutS, maxAgeS, enclosure, custody },
+    ...{
+      id,
+      name,
+      shell,
+      command,
+      workingDir,
+      idleTimeoutS,
+      maxAgeS,
+      enclosure,
+      custody,
+      isRehearsal: false,
+    },
     driver: drivers[driver],
     pty: { argv: [shell], env, daemonVariables: [], workingDir, ...size },
     before: { state, given },

@@ -26,6 +26,8 @@ export interface TerminalSpec {
   enclosure: Enclosure | undefined;
   pty: Omit<PtySpec, "onOutput">;
   custody: Custody;
+  /** Who types at it is nobody. */
+  isRehearsal: boolean;
   /** As another program has left it. */
   before?: Before;
 }

@@ -17,11 +17,6 @@ export function somebodyTyped(at: object): void {
   last = { at, when: performance.now() };
 }
 
-/** It was nobody. */
-export function forgetTyping(): void {
-  last = lastElsewhere = never;
-}
-
 export const isSomebodyTyping = (): boolean => performance.now() - last.when < typingMs;
 
 export function isSomebodyTypingBeside(terminal: object): boolean {

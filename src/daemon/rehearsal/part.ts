@@ -19,10 +19,14 @@ export class Part {
     this.#command = lineOf("exec.run", { session_id: ids.session, command: "echo hello" });
   }
 
-  static async on(stage: Stage): Promise<Part> {
+  /** Step by step: each of these is done for the first time, and takes a millisecond or more. */
+  static async on(stage: Stage, quiet: () => Promise<void>): Promise<Part> {
     const client = await Asking.at(stage.path);
+    await quiet();
     const session = await client.call("session.create", { shell: "bash", working_dir: "/" });
+    await quiet();
     const { session_id } = await client.call("pty.create", { command: "cat", args: [] });
+    await quiet();
     await client.call("pty.subscribe", { session_id, replay: "none" });
     return new Part(stage, client, { session: session["session_id"]!, terminal: session_id! });
   }

@@ -3,7 +3,7 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { closeFd, duplicate, ioctl, writeWhole } from "../../core/process/libc.ts";
 import type { Child, Start } from "../../core/process/spawn.ts";
-import { duplicateNewestMaster, masterNumber } from "../../core/pty/flow-linux.ts";
+import { masterNumber, openMasters } from "../../core/pty/flow-linux.ts";
 import type { StartOnTerminal } from "../../core/pty/native-driver.ts";
 
 /** Linux gives no process a number as high as this one. */
@@ -57,9 +57,13 @@ export class PlayedTerminal {
   constructor(readonly curtain: Promise<number>) {}
 
   readonly start: StartOnTerminal = ({ cols, rows }, events) => {
+    const before = new Set(openMasters().map(({ number }) => number));
     const terminal = new Bun.Terminal({ cols, rows, ...events });
     this.#terminal = terminal;
-    this.#masterFd = duplicateNewestMaster();
+    // By no other sign: the terminals of clients are there as well.
+    const own = openMasters().find(({ number }) => !before.has(number));
+    this.#masterFd = own && duplicate(own.fd);
+    if (this.#masterFd === undefined) throw new Error("the terminal is not to be found");
     return { child: nobodyUntil(this.curtain), terminal, masterFd: this.#masterFd };
   };
 

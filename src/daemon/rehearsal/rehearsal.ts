@@ -3,7 +3,6 @@
 // thousands. Until then everything is slower, and what is compiled meanwhile takes a processor from whoever waits: the
 // first thousand keys would have echoes of milliseconds among them. Whoever asks for something comes first.
 import { forgetLateness } from "../../core/process/short-wait.ts";
-import { forgetTyping } from "../../core/pty/typing.ts";
 import { descriptorLimit, memoryLimit, openDescriptors } from "../../core/resources.ts";
 import type { Rooms } from "../doors.ts";
 import type { DaemonOptions } from "../options.ts";
@@ -27,9 +26,12 @@ const beginAfterMs = 20;
 /** Since the last thing that anybody said or was told. */
 const quietMs = 3;
 /** For a daemon that never has a quiet moment it is too late: what it does has been compiled. */
-const lastsMaxMs = 20_000;
+const lastsMaxMs = 5000;
+/** A step takes a fraction of a millisecond, and some where the engine compiles. On a busy machine others come first. */
+const slowMs = 5;
+const slowStepsMax = 10;
 
-/** It takes some fifty descriptors for a moment, and 15 MB for good. */
+/** It takes some fifty descriptors for a moment, and 20 MB for good. */
 const descriptorsMin = 256;
 const memoryMinMb = 256;
 
@@ -44,60 +46,69 @@ export class Rehearsal {
   /** Nothing of it is left. */
   readonly ended: Promise<void>;
   readonly #rooms: Rooms;
-  readonly #stopped = Promise.withResolvers<void>();
+  readonly #stopped = Promise.withResolvers<never>();
   #isOver = false;
   #lastPulse = 0;
+  #slowSteps = 0;
 
   constructor(rooms: Rooms) {
     this.#rooms = rooms;
+    this.#stopped.promise.catch(() => {}); // whoever waits for it hears of it
     this.ended = this.#run();
   }
 
   async end(): Promise<void> {
-    this.#stop();
+    this.#stop("the daemon has other things to do");
     await this.ended;
   }
 
-  #stop(): void {
+  #stop(why: string): void {
     this.#isOver = true;
-    this.#stopped.resolve();
+    this.#stopped.reject(new Error(why));
   }
 
   async #run(): Promise<void> {
-    const { log } = this.#rooms;
-    const timer = setTimeout(() => this.#stop(), lastsMaxMs);
+    const { log, options } = this.#rooms;
+    const timer = setTimeout(() => this.#stop("there was no quiet moment"), lastsMaxMs);
     const stages: Stage[] = [];
+    const began = performance.now();
     try {
-      await Promise.race([Bun.sleep(beginAfterMs), this.#stopped.promise]);
-      if (this.#isOver || !hasRoom(this.#rooms.options)) return;
-      const began = performance.now();
-      for (const name of stageNames) stages.push(new Stage(this.#rooms, name));
-      await Promise.race([this.#play(stages), this.#stopped.promise]);
-      if (!this.#isOver) log.debug("rehearsed", { ms: Math.round(performance.now() - began) });
+      await this.#unlessStopped(Bun.sleep(beginAfterMs));
+      if (!hasRoom(options)) throw new Error("there is little room");
+      await this.#unlessStopped(this.#play(stages));
+      log.debug("rehearsed", { ms: Math.round(performance.now() - began) });
     } catch (error) {
-      // No bash, no room for terminals or files: the daemon begins as it is.
+      // No bash, no room for terminals or files, a busy machine: the daemon begins as it is.
       log.debug("not rehearsed", { cause: (error as Error).message });
-    } finally {
-      this.#stop();
-      clearTimeout(timer);
-      await Promise.all(stages.map((stage) => stage.close()));
-      if (stages.length > 0) this.#leaveNoTrace();
     }
+    this.#isOver = true;
+    clearTimeout(timer);
+    for (const stage of stages) await stage.close();
+    // That the engine wanted a processor says nothing of the machine.
+    forgetLateness();
   }
 
-  async #play(stages: readonly Stage[]): Promise<void> {
+  #unlessStopped<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([work, this.#stopped.promise]);
+  }
+
+  async #play(stages: Stage[]): Promise<void> {
     const parts: Part[] = [];
-    for (const stage of stages) {
+    for (const name of stageNames) {
       await this.#quiet();
-      parts.push(await Part.on(stage));
+      const stage = new Stage(this.#rooms, name);
+      stages.push(stage);
+      parts.push(await Part.on(stage, () => this.#quiet()));
     }
     for (let typed = 1; typed <= keys; typed++) {
       await this.#quiet();
-      if (this.#isOver) return;
+      const began = performance.now();
       const part = parts[typed % parts.length]!;
       await part.type();
       if (typed % keysPerCommand === 0) await part.run();
       if (typed % keysPerCensus === 0) this.#rooms.registry.census.take();
+      if (performance.now() - began > slowMs && ++this.#slowSteps > slowStepsMax)
+        throw new Error("the machine is busy");
     }
   }
 
@@ -107,17 +118,12 @@ export class Rehearsal {
       this.#lastPulse = pulse;
       await Bun.sleep(quietMs);
     }
+    if (this.#isOver) await this.#stopped.promise;
   }
 
   /** All that the daemon has heard and said so far. */
   get #pulse(): number {
     const { connectionsTotal, bytesIn, bytesOut } = this.#rooms.counters;
     return connectionsTotal + bytesIn + bytesOut;
-  }
-
-  /** Nobody has typed, and that the engine wanted a processor says nothing of the machine. */
-  #leaveNoTrace(): void {
-    forgetTyping();
-    forgetLateness();
   }
 }

@@ -13,7 +13,6 @@ import { NativePty, nativeDriver } from "../../core/pty/native-driver.ts";
 import { SessionRegistry } from "../../core/session/registry.ts";
 import { Runtimes } from "../../runtime/runtimes.ts";
 import { newCounters } from "../../server/counters.ts";
-import type { Door } from "../../server/door.ts";
 import { serveUnix } from "../../server/unix.ts";
 import { forOwnerAlone } from "../../util/private-files.ts";
 import { dispatcherOf, type Rooms } from "../doors.ts";
@@ -24,6 +23,7 @@ const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** None of the daemon's limits is to be met. */
 const unlimited = {
+  maxSessions: 2,
   maxIdleS: 0,
   sessionTtlS: 0,
   sessionMaxCommands: 0,
@@ -48,46 +48,53 @@ export class Stage {
   readonly #curtain = Promise.withResolvers<number>();
   readonly shell = new PlayedShell(this.#curtain.promise);
   readonly terminal = new PlayedTerminal(this.#curtain.promise);
-  readonly #dir: string;
-  readonly #journal: Journal;
-  readonly #registry: SessionRegistry;
-  readonly #door: Door;
+  /** What is to be done to clear it, the last first. */
+  readonly #clearing: (() => unknown)[] = [];
 
-  constructor({ options, registry, runtimes }: Rooms, name: string) {
-    this.#dir = `${registry.options.runDir}/rehearsal-${name}`;
-    this.path = `${this.#dir}/door`;
-    forOwnerAlone(() => mkdirSync(this.#dir));
-    const core = { ...registry.options, ...unlimited, runDir: this.#dir };
-    this.#journal = new Journal(`${this.#dir}/journal`, silent);
-    this.#journal.onRecord = (record) => {
-      if (record.kind !== "terminal" && !hasEnded(record)) this.shell.sayBeforehand();
-    };
-    this.#registry = new SessionRegistry(core, silent, undefined, this.#journal, this.#machinery());
+  constructor(rooms: Rooms, name: string) {
+    const dir = `${rooms.registry.options.runDir}/rehearsal-${name}`;
+    this.path = `${dir}/door`;
     try {
-      this.#door = this.#openDoor({ options, runtimes });
+      this.#furnish(rooms, dir);
     } catch (error) {
-      void this.#registry.close(0);
+      void this.close();
       throw error;
     }
   }
 
-  #openDoor({ options, runtimes }: Pick<Rooms, "options" | "runtimes">): Door {
+  #furnish({ options, registry: daemons, runtimes }: Rooms, dir: string): void {
+    const remove = () => rmSync(dir, { recursive: true, force: true });
+    this.#clearing.push(remove);
+    remove(); // of a program before this one that could not
+    forOwnerAlone(() => mkdirSync(dir));
+    const journal = new Journal(`${dir}/journal`, silent);
+    this.#clearing.push(() => journal.remove());
+    journal.onRecord = (record) => {
+      if (record.kind !== "terminal" && !hasEnded(record)) this.shell.sayBeforehand();
+    };
+    const core = { ...daemons.options, ...unlimited, runDir: dir };
+    const registry = new SessionRegistry(core, silent, undefined, journal, this.#machinery());
+    this.#clearing.push(() => registry.close(0));
     const counters = newCounters();
-    const dispatcher = dispatcherOf(
-      {
-        ...{ options, counters, log: silent, registry: this.#registry, startedAt: new Date() },
-        runtimes: new Runtimes(runtimes.context),
-        recovered: new Recovered(),
-        upgrader: new Upgrader(silent),
-      },
-      () => false,
-    );
-    const { maxLineBytes } = options;
-    return serveUnix({
-      ...{ path: this.path, dispatcher, counters, maxLineBytes },
+    const rooms = {
+      ...{ registry, counters, log: silent, startedAt: new Date() },
+      options: { ...options, connectionLimits: { ...options.connectionLimits, sessions: 0, commands: 0 } },
+      runtimes: new Runtimes(runtimes.context),
+      recovered: new Recovered(),
+      upgrader: new Upgrader(silent),
+    };
+    const door = serveUnix({
+      ...{ path: this.path, dispatcher: dispatcherOf(rooms, () => false), counters, fd: undefined },
+      maxLineBytes: options.maxLineBytes,
       maxConnections: Number.POSITIVE_INFINITY,
-      fd: undefined,
     });
+    this.#clearing.push(
+      () => this.terminal.close(),
+      () => this.shell.close(),
+      () => this.#curtain.resolve(0),
+      () => door.cut(),
+      () => door.stopAccepting(),
+    );
   }
 
   #machinery(): Machinery {
@@ -99,18 +106,17 @@ export class Stage {
       custody: new NobodysCustody(),
       startShell: this.shell.start,
       drivers: { native: driver, "bun-pty": driver },
+      isRehearsal: true,
       warmUpEmulator: async () => {},
     };
   }
 
+  /** Does what it can: its directory may have been taken away, and it is only a rehearsal. */
   async close(): Promise<void> {
-    this.#door.stopAccepting();
-    this.#door.cut();
-    this.#curtain.resolve(0);
-    this.shell.close();
-    this.terminal.close();
-    await this.#registry.close(0);
-    this.#journal.remove();
-    rmSync(this.#dir, { recursive: true, force: true });
+    for (const clear of this.#clearing.splice(0).reverse()) {
+      try {
+        await clear();
+      } catch {}
+    }
   }
 }

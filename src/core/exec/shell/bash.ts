@@ -139,7 +139,10 @@ function readVariables(variables: ByteString, { launchEnv }: ReportContext) {
 
 type Fields = [string, string, string, string, string, string, string, string, string, string];
 
-function prologue(feed: CommandFeed, dir: string, changesNothing: boolean): ByteString {
+function prologue(given: CommandFeed, dir: string, changesNothing: boolean): ByteString {
+  // One that cannot be changed is as it is for the command, too.
+  const isConstant = isGivenWith("r", given);
+  const feed = { ...given, env: given.env.filter(([name]) => !isConstant(name)) };
   const { lastStatus, lateScript } = feed.state;
   // Only where it is asked for: a syntax error would otherwise end with this status instead of its own.
   const keepsStatus = lastStatus !== 0 && feed.command.includes("$?") && !lateScript.includes("errexit");
@@ -148,6 +151,8 @@ function prologue(feed: CommandFeed, dir: string, changesNothing: boolean): Byte
     parts.moveToDirectory(feed, dir, "builtin") +
     list("builtin declare +i", givenIntegers(feed)) +
     (changesNothing ? "" : saveEnv(feed, dir)) +
+    // It would be the variable that it stands for that is set, exported, and lost with the command.
+    list("builtin unset -n", givenNames(feed).filter(isGivenWith("n", feed))) +
     parts.applyEnv(feed, "builtin") +
     (changesNothing ? "builtin trap - EXIT\n" : guardReport(feed)) +
     (lateScript === aliasesOn && !hasAliases(feed.state) ? "" : lateScript) +
@@ -156,10 +161,15 @@ function prologue(feed: CommandFeed, dir: string, changesNothing: boolean): Byte
 }
 
 /** What is given to the command alone is text, also where the session has an integer of that name. */
-const givenIntegers = ({ env, state }: CommandFeed): string[] =>
-  env
-    .map(([name]) => name)
-    .filter((name) => new RegExp(`^declare -\\w*i\\w* ${name}(?:=|$)`, "m").test(state.script));
+const givenIntegers = (feed: CommandFeed): string[] => givenNames(feed).filter(isGivenWith("i", feed));
+
+const givenNames = ({ env }: CommandFeed): string[] => env.map(([name]) => name);
+
+/** Whether the session has a variable of that name with that attribute. */
+const isGivenWith =
+  (flag: "i" | "n" | "r", { state }: CommandFeed) =>
+  (name: string): boolean =>
+    new RegExp(`^declare -\\w*${flag}\\w* ${name}(?:=|$)`, "m").test(state.script);
 
 /** What is given to the command alone is not the session's: the report has the old values. */
 function saveEnv(feed: CommandFeed, dir: string): ByteString {
