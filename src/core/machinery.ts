@@ -5,6 +5,7 @@ import { Custody } from "./process/custody.ts";
 import type { Start } from "./process/spawn.ts";
 import { drivers } from "./pty/create-terminal.ts";
 import type { PtyDriver } from "./pty/driver.ts";
+import { type Typing, typing } from "./pty/typing.ts";
 import { warmUpEmulator } from "./pty/warm-up.ts";
 
 export interface Machinery {
@@ -12,8 +13,8 @@ export interface Machinery {
   /** Undefined for the usual way. */
   startShell: Start | undefined;
   drivers: Record<DriverName, PtyDriver>;
-  /** Nobody types at its terminals. */
-  isRehearsal: boolean;
+  /** What is typed at its terminals. */
+  typing: Typing;
   /** When there are terminals that somebody may want to see. */
   warmUpEmulator(): Promise<void>;
 }
@@ -21,7 +22,7 @@ export interface Machinery {
 export const realMachinery = (before: CustodyState | undefined): Machinery => ({
   custody: new Custody(undefined, before),
   startShell: undefined,
-  isRehearsal: false,
+  typing,
   drivers,
   warmUpEmulator,
 });

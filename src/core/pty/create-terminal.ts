@@ -15,6 +15,7 @@ import type { PtyDriver } from "./driver.ts";
 import { nativeDriver } from "./native-driver.ts";
 import { requireSize } from "./size-policy.ts";
 import { Terminal } from "./terminal.ts";
+import type { Typing } from "./typing.ts";
 
 export const drivers: Record<DriverName, PtyDriver> = { native: nativeDriver, "bun-pty": bunPtyDriver };
 
@@ -33,13 +34,13 @@ interface TerminalContext {
   options: CoreOptions;
   custody: Custody;
   drivers: Record<DriverName, PtyDriver>;
-  isRehearsal: boolean;
+  typing: Typing;
 }
 
 export function createTerminal(
   id: string,
   params: CreateParams,
-  { options, custody, isRehearsal, drivers: known }: TerminalContext,
+  { options, custody, typing, drivers: known }: TerminalContext,
   enclosure: Enclosure | undefined,
 ): Terminal {
   const shell = shellOf(params, options);
@@ -69,7 +70,7 @@ export function createTerminal(
       rows,
     },
     custody,
-    isRehearsal,
+    typing,
   });
 }
 

@@ -5,6 +5,7 @@ import type { Enclosure } from "../isolation/enclosure.ts";
 import type { Custody } from "../process/custody.ts";
 import { drivers } from "./create-terminal.ts";
 import { Terminal } from "./terminal.ts";
+import { typing } from "./typing.ts";
 
 export function resumeTerminal(
   state: TerminalState,
@@ -24,7 +25,7 @@ export function resumeTerminal(
       maxAgeS,
       enclosure,
       custody,
-      isRehearsal: false,
+      typing,
     },
     driver: drivers[driver],
     pty: { argv: [shell], env, daemonVariables: [], workingDir, ...size },

@@ -6,6 +6,7 @@ import type { Enclosure } from "../isolation/enclosure.ts";
 import type { Custody } from "../process/custody.ts";
 import { AdoptedPty, pastPty } from "./adopted-pty.ts";
 import type { PtyDriver, PtyProcess, PtySpec } from "./driver.ts";
+import type { Typing } from "./typing.ts";
 
 /** How another program has left a terminal. */
 export interface Before {
@@ -26,8 +27,8 @@ export interface TerminalSpec {
   enclosure: Enclosure | undefined;
   pty: Omit<PtySpec, "onOutput">;
   custody: Custody;
-  /** Who types at it is nobody. */
-  isRehearsal: boolean;
+  /** Hears of what is typed at it. */
+  typing: Typing;
   /** As another program has left it. */
   before?: Before;
 }

@@ -19,7 +19,6 @@ import { requireSize, SizePolicy, type Typist } from "./size-policy.ts";
 import { shown } from "./snapshot.ts";
 import { startProgram, type TerminalSpec } from "./start-program.ts";
 import { Turns } from "./turns.ts";
-import { somebodyTyped } from "./typing.ts";
 
 /** ^S */
 const xoff = 0x13;
@@ -142,7 +141,7 @@ export class Terminal {
     if (size) this.#resize(size);
     this.#pty.write(bytes);
     // While its echo is being made.
-    if (!this.spec.isRehearsal) somebodyTyped(this);
+    this.spec.typing.note(this);
     this.#lastActivity = Date.now();
     this.#pty.typed?.(bytes.length);
     return this.#pty.pendingBytes;

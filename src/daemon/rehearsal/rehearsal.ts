@@ -93,6 +93,9 @@ export class Rehearsal {
   }
 
   async #play(stages: Stage[]): Promise<void> {
+    // The engine makes each of its functions when it is first asked for. From then on `Promise` is another one to what
+    // was compiled before, and every `instanceof Promise` in there is compiled again.
+    Object.getOwnPropertyDescriptors(Promise);
     const parts: Part[] = [];
     for (const name of stageNames) {
       await this.#quiet();

@@ -10,6 +10,7 @@ import { Custody } from "../../core/process/custody.ts";
 import type { ProcessEntry } from "../../core/process/process-table.ts";
 import type { PtyDriver } from "../../core/pty/driver.ts";
 import { NativePty, nativeDriver } from "../../core/pty/native-driver.ts";
+import { Typing } from "../../core/pty/typing.ts";
 import { SessionRegistry } from "../../core/session/registry.ts";
 import { Runtimes } from "../../runtime/runtimes.ts";
 import { newCounters } from "../../server/counters.ts";
@@ -106,7 +107,7 @@ export class Stage {
       custody: new NobodysCustody(),
       startShell: this.shell.start,
       drivers: { native: driver, "bun-pty": driver },
-      isRehearsal: true,
+      typing: new Typing(),
       warmUpEmulator: async () => {},
     };
   }
