@@ -113,7 +113,7 @@ test.if(canMount)("a log on a full disk is no reason to stop, and goes on when t
   const logFile = join(disk.path, "log");
   const socketPath = join(disk.path, "trl.sock");
   const line = `exec ${binary} serve --socket-path ${socketPath} --verbose --announce off 2>>${logFile}`;
-  const child = Bun.spawn(["sh", "-c", line], { stdin: "ignore" });
+  const child = Bun.spawn(["sh", "-c", line], { stdin: "ignore", env: process.env });
   await until("the socket", () => existsSync(socketPath));
   using wire = await Wire.connect(socketPath);
   const session = await newSession(wire);
