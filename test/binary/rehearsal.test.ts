@@ -30,7 +30,8 @@ async function startRehearsing(flags: string[] = [], env: Record<string, string>
   };
 }
 
-const hasRehearsed = (daemon: Pick<TestDaemon, "log">) => daemon.log().includes('"rehearsed"');
+/** Also where it was given up: on a machine that is busy with other tests, others come first. */
+const isOver = (daemon: Pick<TestDaemon, "log">) => /"(?:not )?rehearsed"/.test(daemon.log());
 
 const childrenOf = (pid: number) => readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
 
@@ -51,7 +52,7 @@ describe.if(process.platform === "linux")("a rehearsal", () => {
     await until("it to be over", () => {
       children.add(childrenOf(daemon.pid));
       mostStages = Math.max(mostStages, daemon.stages().length);
-      return hasRehearsed(daemon);
+      return isOver(daemon);
     });
     expect([...children]).toEqual([""]);
     expect(mostStages).toBe(2);
@@ -74,14 +75,24 @@ describe.if(process.platform === "linux")("a rehearsal", () => {
     expect(daemon.log()).not.toContain("session created");
   });
 
+  test("is played to its end where nobody is in its way", async () => {
+    for (let tries = 1; ; tries++) {
+      await using daemon = await startRehearsing();
+      await until("it to be over", () => isOver(daemon));
+      if (daemon.log().includes('"rehearsed"')) break;
+      expect(daemon.log()).toContain("the machine is busy");
+      expect(tries).toBeLessThan(10);
+    }
+  });
+
   test("is not gone on with while somebody asks, and afterwards is", async () => {
     await using daemon = await startRehearsing();
     using wire = await daemon.connect();
     // It would take a third of that on a machine with nothing else to do.
     const end = performance.now() + 1000;
     while (performance.now() < end) await wire.call("system.ping", {});
-    expect(hasRehearsed(daemon)).toBe(false);
-    await until("it to be over", () => hasRehearsed(daemon));
+    expect(isOver(daemon)).toBe(false);
+    await until("it to be over", () => isOver(daemon));
   });
 
   test("beside sessions and terminals that are used meanwhile changes nothing for them", async () => {
@@ -91,7 +102,7 @@ describe.if(process.platform === "linux")("a rehearsal", () => {
     const terminal = await newTerminal(wire, { command: "cat", args: [] });
     const watcher = await Watcher.subscribe(wire, { session_id: terminal.id, replay: "none" });
     let typed = "";
-    for (let round = 0; !hasRehearsed(daemon) || round < 20; round++) {
+    for (let round = 0; !isOver(daemon) || round < 20; round++) {
       expect(await session.out(`x=$((x + 1)); echo "$x"`)).toBe(String(round + 1));
       expect(await session.out("sh -c 'echo outside'")).toBe("outside");
       await terminal.type("k");
@@ -113,11 +124,11 @@ describe.if(process.platform === "linux")("a rehearsal", () => {
     // Holes in the table of descriptors: what is opened next has lower numbers than what is there.
     const terminals = await Promise.all(Array.from({ length: 8 }, create));
     await close(4);
-    await until("the first to be over", () => hasRehearsed(daemon));
+    await until("the first to be over", () => isOver(daemon));
     for (let count = 0; count < 6; count++) terminals.push(await create());
     await close(3);
     expect(await upgrade(daemon)).toMatchObject({ ok: true });
-    await until("the second to be over", () => daemon.log().split('"rehearsed"').length > 2);
+    await until("the second to be over", () => daemon.log().split('rehearsed"').length > 2);
     using again = await daemon.connect();
     for (const { id } of terminals) {
       const { lines } = await again.call("pty.snapshot", { session_id: id });
@@ -140,7 +151,7 @@ describe.if(process.platform === "linux")("a rehearsal", () => {
       expect(await daemon.exited).toBe(0);
       expect(readdirSync(daemon.place)).toEqual([]);
     }
-    expect(hasRehearsed(daemon)).toBe(false);
+    expect(daemon.log()).not.toContain('"rehearsed"');
     expect(leavingsOf(daemon.pid)).toEqual([]);
   });
 
@@ -153,7 +164,7 @@ describe.if(process.platform === "linux")("a rehearsal", () => {
     const path = join(daemon.runDir(), stage!);
     renameSync(path, `${path}-away`);
     writeFileSync(path, "");
-    await until("it to be over", () => /rehearsed"/.test(daemon.log()));
+    await until("it to be over", () => isOver(daemon));
     expect(await upgrade(daemon)).toMatchObject({ ok: true });
     daemon.kill("SIGTERM");
     expect(await daemon.exited).toBe(0);
@@ -167,7 +178,7 @@ describe.if(process.platform === "linux")("a rehearsal", () => {
     const session = await newSession(wire);
     await session.run("x=41");
     expect(await upgrade(daemon)).toMatchObject({ ok: true });
-    await until("it to be over", () => hasRehearsed(daemon));
+    await until("the second to be over", () => daemon.log().split('rehearsed"').length > 2);
     using again = await daemon.connect();
     const { stdout } = await again.call("exec.run", { session_id: session.id, command: "echo $((x + 1))" });
     expect(stdout).toBe("42\n");
@@ -196,7 +207,7 @@ describe.if(process.platform === "linux")("a rehearsal", () => {
   test("that cannot be had is no reason not to work", async () => {
     using place = tempDir(); // without a bash
     await using daemon = await startRehearsing([], { PATH: place.path });
-    await until("word of it", () => daemon.log().includes('"not rehearsed"'));
+    await until("word of it", () => daemon.log().includes('"not rehearsed","cause":"shell: no such program'));
     expect(existsSync(daemon.socketPath)).toBe(true);
     using wire = await daemon.connect();
     expect(await (await newSession(wire, { shell: "/bin/sh" })).out("echo here")).toBe("here");
