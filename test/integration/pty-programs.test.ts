@@ -58,6 +58,7 @@ describe("bash", () => {
     await terminal.waitForRegex("Running +sleep 1001");
     await terminal.type("fg\r");
     await terminal.waitForRegex("fg\\nsleep 1001");
+    await until("the job in the foreground", () => hasForegroundJob(terminal));
     await terminal.type("\x03");
     await terminal.type("echo co''me\r");
     await terminal.waitFor("come");
