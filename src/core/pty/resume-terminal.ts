@@ -2,31 +2,18 @@
 import type { Unpacking } from "../../protocol/handover/pieces.ts";
 import type { TerminalState } from "../../protocol/handover/terminals.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
-import type { Custody } from "../process/custody.ts";
-import { drivers } from "./create-terminal.ts";
+import type { Machinery } from "../machinery.ts";
 import { Terminal } from "./terminal.ts";
-import { typing } from "./typing.ts";
 
 export function resumeTerminal(
   state: TerminalState,
   given: Unpacking,
   enclosure: Enclosure | undefined,
-  custody: Custody,
+  { custody, drivers, typing }: Machinery,
 ): Terminal {
   const { id, name, shell, command, driver, workingDir, idleTimeoutS, maxAgeS, env, size } = state;
   return new Terminal({
-    ...{
-      id,
-      name,
-      shell,
-      command,
-      workingDir,
-      idleTimeoutS,
-      maxAgeS,
-      enclosure,
-      custody,
-      typing,
-    },
+    ...{ id, name, shell, command, workingDir, idleTimeoutS, maxAgeS, enclosure, custody, typing },
     driver: drivers[driver],
     pty: { argv: [shell], env, daemonVariables: [], workingDir, ...size },
     before: { state, given },

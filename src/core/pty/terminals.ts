@@ -105,7 +105,7 @@ export class Terminals {
   /** One that another program has made, which has become this one. */
   resume(state: TerminalState, enclosure: Enclosure | undefined, given: Unpacking): void {
     const { machinery, journal } = this.context;
-    const terminal = resumeTerminal(state, given, enclosure, machinery.custody);
+    const terminal = resumeTerminal(state, given, enclosure, machinery);
     journal?.write(terminal.exit ? terminalEnded(terminal) : terminalStarted(terminal));
     if (terminal.exit) return void this.#exited.set(state.id, terminal);
     this.#live.set(state.id, terminal);
