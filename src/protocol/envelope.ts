@@ -25,6 +25,9 @@ export type Reply =
 /** The id of a reply to something that could not be read as a request. */
 export const unknownId = "unknown";
 
+/** Of numbers that are written as they are counted. */
+const countDigitsMax = 15;
+
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** A line that has been read as JSON, with its text: a number may have to be echoed as it was written. */
@@ -51,9 +54,31 @@ export function requestOf({ text, fields }: Message): Request {
 
 /** Whether the number would be written as it came; `1.0`, `-0` and 20 digits would not. */
 function isWrittenAs(id: number, text: string): boolean {
+  if (isWrittenFirst(id, text)) return true;
   const written = `"id":${JSON.stringify(id)}`;
   const at = text.indexOf(written);
   return at !== -1 && /[,}\s]/.test(text[at + written.length] ?? "");
+}
+
+const idField = '{"id":';
+const space = 0x20;
+const comma = 0x2c;
+const zero = 0x30;
+
+/** Whether it is the first field, and a count: the usual thing, seen by its digits. */
+function isWrittenFirst(id: number, text: string): boolean {
+  for (let i = 0; i < idField.length; i++) if (text.charCodeAt(i) !== idField.charCodeAt(i)) return false;
+  let at = idField.length;
+  if (text.charCodeAt(at) === space) at++;
+  const first = at;
+  let written = 0;
+  for (; at < first + countDigitsMax; at++) {
+    const digit = text.charCodeAt(at) - zero;
+    if (!(digit >= 0 && digit <= 9)) break;
+    written = written * 10 + digit;
+  }
+  const isCount = at > first && (at === first + 1 || text.charCodeAt(first) !== zero);
+  return isCount && written === id && text.charCodeAt(at) === comma;
 }
 
 /** The id's own digits. */

@@ -8,6 +8,16 @@ const nothing = new Uint8Array(0);
 
 export type Line = { kind: "line"; bytes: Uint8Array } | { kind: "too-long" };
 
+/** A request of a few words is looked through at once, without the engine's function for it. */
+const shortChunkBytes = 256;
+
+function firstNewline(chunk: Uint8Array): number {
+  const { length } = chunk;
+  if (length > shortChunkBytes) return chunk.indexOf(NEWLINE);
+  for (let i = 0; i < length; i++) if (chunk[i] === NEWLINE) return i;
+  return -1;
+}
+
 /** Cuts a byte stream into lines. Never holds more than one line of at most `maxBytes`. */
 export class LineDecoder {
   #held = nothing;
@@ -36,9 +46,7 @@ export class LineDecoder {
   only(chunk: Uint8Array): Line | undefined {
     if (this.#heldBytes > 0 || this.#skipping || chunk[0] !== OPENING_BRACE) return undefined;
     const end = chunk.length - 1;
-    return end <= this.maxBytes && chunk.indexOf(NEWLINE) === end
-      ? { kind: "line", bytes: chunk }
-      : undefined;
+    return end <= this.maxBytes && firstNewline(chunk) === end ? { kind: "line", bytes: chunk } : undefined;
   }
 
   /** A last line without a newline is still a line. */

@@ -5,9 +5,15 @@ import type * as v from "valibot";
 
 type Test = (value: unknown) => boolean;
 
-export interface QuickCheck {
-  tests: Map<string, Test>;
-  required: string[];
+interface Field {
+  test: Test;
+  isRequired: boolean;
+}
+
+interface QuickCheck {
+  fields: Map<string, Field>;
+  /** Also of those that cannot be seen at a glance. */
+  requiredCount: number;
 }
 
 interface Described {
@@ -36,25 +42,26 @@ export function isPlainlyValid(
     check = checkOf(entries);
     checks.set(entries, check);
   }
+  let missing = check.requiredCount;
   for (const name in given) {
-    const test = check.tests.get(name);
-    if (!test?.(given[name])) return false;
+    const field = check.fields.get(name);
+    if (!field?.test(given[name])) return false;
+    if (field.isRequired) missing--;
   }
-  for (const name of check.required) if (!Object.hasOwn(given, name)) return false;
-  return true;
+  return missing === 0;
 }
 
 function checkOf(entries: Record<string, v.GenericSchema>): QuickCheck {
-  const tests = new Map<string, Test>();
-  const required: string[] = [];
+  const fields: QuickCheck["fields"] = new Map();
+  let requiredCount = 0;
   for (const [name, schema] of Object.entries(entries)) {
     const described = schema as unknown as Described;
-    const isOptional = described.type === "optional";
-    const test = testOf(isOptional ? described.wrapped! : described);
-    if (test) tests.set(name, test);
-    if (!isOptional) required.push(name);
+    const isRequired = described.type !== "optional";
+    const test = testOf(isRequired ? described : described.wrapped!);
+    if (test) fields.set(name, { test, isRequired });
+    if (isRequired) requiredCount++;
   }
-  return { tests, required };
+  return { fields, requiredCount };
 }
 
 /** Undefined where the value is not plain, or has a condition that is not known here. */

@@ -32,7 +32,9 @@ export function mayAnswer(terminal: Terminal, subscriptions: Subscriptions): boo
 }
 
 export function noteTyping(terminal: Terminal, subscriptions: Subscriptions): void {
-  if (shows(subscriptions, terminal)) inFront.set(terminal, subscriptions);
+  // To set what is so already takes more than to look.
+  if (inFront.get(terminal) !== subscriptions && shows(subscriptions, terminal))
+    inFront.set(terminal, subscriptions);
 }
 
 const shows = (subscriptions: Subscriptions, { id }: Terminal): boolean =>

@@ -2,26 +2,34 @@
 import type { TerminalSize } from "../core/pty/driver.ts";
 import type { Terminal } from "../core/pty/terminal.ts";
 import { base64Into, base64Length } from "../util/base64-bytes.ts";
+import { digitsInto, digitsOf, fewBytesMax, fewInto, fewToBase64 } from "../util/few-bytes.ts";
 
 /** How a dialect writes what a subscriber is told; ids and numbers need no escaping. */
 export interface TerminalDialect {
-  /** What comes before and after the base64 of a piece of output. */
-  output(terminal: Terminal, offset: number, isRedraw: boolean): [before: string, after: string];
+  /** What comes before the base64 of a piece of output; each time the same. */
+  outputStart(terminal: Terminal): string;
+  /** Behind that, where the dialect has it: a field up to its value, which is the offset. */
+  offsetField?: Uint8Array;
+  /** The same in a redraw. */
+  redrawFields?(offset: number): string;
   resize?(terminal: Terminal, size: TerminalSize): string;
   gap?(terminal: Terminal, from: number, to: number): string;
   exit(terminal: Terminal): string;
 }
 
 export const methodDialect: TerminalDialect = {
-  output: ({ id }, offset, isRedraw) => [
-    `{"session_id":"${id}","type":"output","data":"`,
-    `","offset":${offset}${isRedraw ? ',"redraw":true' : ""}}`,
-  ],
+  outputStart: ({ id }) => `{"session_id":"${id}","type":"output","data":"`,
+  offsetField: latin1(',"offset":'),
+  redrawFields: (offset) => `,"offset":${offset},"redraw":true`,
   resize: ({ id }, { cols, rows }) => `{"session_id":"${id}","type":"resize","cols":${cols},"rows":${rows}}`,
   gap: ({ id }, from, to) => `{"session_id":"${id}","type":"gap","from":${from},"to":${to}}`,
   exit: ({ id, exit, keeping, ring }) =>
     `{"session_id":"${id}","type":"exit","exit_code":${exit!.exitCode},"signal":${JSON.stringify(exit!.signal)},"reason":"${keeping.reason}","offset":${ring.end}}`,
 };
+
+const quote = 0x22;
+const closingBrace = 0x7d;
+const newline = 0x0a;
 
 /** More than this of output is several frames. As base64 it still fits into a socket at once. */
 const pieceBytesMax = 128 * 1024;
@@ -37,15 +45,17 @@ interface Made extends OutputFrame {
   /** By its number: it may be forgotten before its frame. */
   serial: number;
   offset: number;
-  memory: Buffer;
+  /** What each of the terminal's frames begins with. */
+  start: Uint8Array;
+  /** What holds the frame, where it is a long one; for another when this one is forgotten. */
+  memory: Buffer | undefined;
 }
 
 /** Who lags behind is at another place than who keeps up. */
 const framesKept = 4;
 const made = new Map<TerminalDialect, Made[]>();
+const spareMemory: Buffer[] = [];
 const envelopeBytesMax = 512;
-const echoBytesMax = 256;
-const encoder = new TextEncoder();
 const frameBytesMax = base64Length(pieceBytesMax) + envelopeBytesMax;
 
 /** From an offset that is still in the ring up to `limit`, as much as there is for one frame. */
@@ -57,35 +67,78 @@ export function outputFrame(
 ): OutputFrame {
   // Where frames end is the same for all, so that those who lag come together again.
   const end = Math.min(limit, offset - (offset % pieceBytesMax) + pieceBytesMax);
+  const { serial } = terminal;
   const frames = made.get(dialect) ?? [];
   if (frames.length === 0) made.set(dialect, frames);
+  let start: Uint8Array | undefined;
   for (let i = frames.length - 1; i >= 0; i--) {
     const one = frames[i]!;
-    if (one.offset === offset && one.end === end && one.serial === terminal.serial) return one;
+    if (one.serial !== serial) continue;
+    if (one.offset === offset && one.end === end) return one;
+    start = one.start;
   }
+  start ??= latin1(dialect.outputStart(terminal));
   const piece = terminal.ring.view(offset, end - offset);
-  const memory = frames.length < framesKept ? Buffer.allocUnsafeSlow(frameBytesMax) : frames.shift()!.memory;
-  const [before, after] = dialect.output(terminal, offset, false);
-  const frame = memory.subarray(0, writeFrame(memory, before, piece, after));
-  const next = { frame, serial: terminal.serial, offset, end: offset + piece.length, memory };
+  const forgotten = frames.length < framesKept ? undefined : frames.shift()!.memory;
+  if (forgotten) spareMemory.push(forgotten);
+  const isEcho = piece.length <= fewBytesMax;
+  const memory = isEcho ? undefined : (spareMemory.pop() ?? Buffer.allocUnsafeSlow(frameBytesMax));
+  const frame = memory
+    ? longFrame(dialect, start, piece, offset, memory)
+    : echoFrame(dialect, start, piece, offset);
+  const next = { frame, serial, offset, end: offset + piece.length, start, memory };
   frames.push(next);
   return next;
 }
 
-/** How long it is. An echo is a few bytes, and written in one go. */
-function writeFrame(memory: Buffer, before: string, piece: Uint8Array, after: string): number {
-  if (piece.length <= echoBytesMax)
-    return encoder.encodeInto(`${before}${piece.toBase64()}${after}\n`, memory).written;
-  let length = memory.write(before, 0, "latin1");
-  length = base64Into(memory, length, piece);
-  return length + memory.write(`${after}\n`, length, "latin1");
+function longFrame(
+  dialect: TerminalDialect,
+  start: Uint8Array,
+  piece: Uint8Array,
+  offset: number,
+  memory: Buffer,
+): Uint8Array {
+  memory.set(start);
+  const dataEnd = base64Into(memory, start.length, piece);
+  return memory.subarray(0, endInto(memory, dataEnd, dialect, offset));
+}
+
+/** The same of a few bytes, which somebody waits for. */
+function echoFrame(
+  dialect: TerminalDialect,
+  start: Uint8Array,
+  piece: Uint8Array,
+  offset: number,
+): Uint8Array {
+  const frame = new Uint8Array(start.length + base64Length(piece.length) + endLength(dialect, offset));
+  endInto(frame, fewToBase64(frame, fewInto(frame, 0, start), piece), dialect, offset);
+  return frame;
+}
+
+const endLength = ({ offsetField }: TerminalDialect, offset: number): number =>
+  offsetField ? offsetField.length + digitsOf(offset) + 3 : 3;
+
+/** Returns where it ends. */
+function endInto(frame: Uint8Array, at: number, { offsetField }: TerminalDialect, offset: number): number {
+  let end = at;
+  frame[end++] = quote;
+  if (offsetField) {
+    end = fewInto(frame, end, offsetField) + digitsOf(offset);
+    digitsInto(frame, end, offset);
+  }
+  frame[end++] = closingBrace;
+  frame[end++] = newline;
+  return end;
 }
 
 export function redrawFrame(terminal: Terminal, dialect: TerminalDialect, scrollback: number): Uint8Array {
-  const [before, after] = dialect.output(terminal, terminal.picture.boundary, true);
-  return controlFrame(
-    before + Buffer.from(terminal.picture.view.redraw(scrollback)).toString("base64") + after,
-  );
+  const { boundary, view } = terminal.picture;
+  const data = Buffer.from(view.redraw(scrollback)).toString("base64");
+  return controlFrame(`${dialect.outputStart(terminal)}${data}"${dialect.redrawFields?.(boundary) ?? ""}}`);
 }
 
-export const controlFrame = (text: string): Uint8Array => Buffer.from(`${text}\n`, "latin1");
+export const controlFrame = (text: string): Uint8Array => latin1(`${text}\n`);
+
+function latin1(text: string): Uint8Array {
+  return Buffer.from(text, "latin1");
+}

@@ -1,6 +1,7 @@
 // The Unix socket transport.
 import { renameSync, rmSync, statSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { sendSome } from "../core/process/libc.ts";
 import { listening } from "../core/process/listening.ts";
 import { descriptorsLeft } from "../core/resources.ts";
 import { Connection } from "./connection.ts";
@@ -114,8 +115,14 @@ class SocketWire implements Wire {
     this.fd = (socket as Socket & { fd: number }).fd;
   }
 
+  /**
+   * By the system call alone, as most of it is taken at once: Bun's way there is four times as long. What is left goes
+   * that way, since Bun has to tell when there is room again. When the socket is closed the connection has been told.
+   */
   write(bytes: Uint8Array): number {
-    return this.socket.write(bytes);
+    const sent = sendSome(this.fd, bytes);
+    if (sent === bytes.length) return sent;
+    return sent + Math.max(0, this.socket.write(sent === 0 ? bytes : bytes.subarray(sent)));
   }
 
   pauseReading(): void {

@@ -14,10 +14,11 @@ const shared = {
   flock: { args: [i32, i32], returns: i32 },
   sigaction: { args: [i32, pointer, pointer], returns: i32 },
   kill: { args: [i32, i32], returns: i32 },
-  write: { args: [i32, pointer, u64], returns: FFIType.i64 },
-  read: { args: [i32, pointer, u64], returns: FFIType.i64 },
+  // The kernel reads and writes less than 2^31 bytes at a time, and a 64 bit result would be a BigInt.
+  write: { args: [i32, pointer, u64], returns: i32 },
+  read: { args: [i32, pointer, u64], returns: i32 },
   close: { args: [i32], returns: i32 },
-  pwrite: { args: [i32, pointer, u64, FFIType.i64], returns: FFIType.i64 },
+  pwrite: { args: [i32, pointer, u64, FFIType.i64], returns: i32 },
   sched_yield: { args: [], returns: i32 },
   ftruncate: { args: [i32, FFIType.i64], returns: i32 },
 } as const;
@@ -28,6 +29,7 @@ const linuxOnly = {
   ioctl: { args: [i32, u64, u64], returns: i32 },
   ppoll: { args: [pointer, u64, pointer, pointer], returns: i32 },
   clock_gettime: { args: [i32, pointer], returns: i32 },
+  send: { args: [i32, pointer, u64, i32], returns: i32 },
   epoll_ctl: { args: [i32, i32, i32, pointer], returns: i32 },
 } as const;
 
@@ -61,6 +63,7 @@ const POLLERR = 8;
 const POLLHUP = 16;
 const WNOHANG = 1;
 const LOCK_EX_NB = 2 | 4;
+const MSG_DONTWAIT_NOSIGNAL = 0x40 | 0x4000;
 const PR_SET_CHILD_SUBREAPER = 36;
 const F_SETPIPE_SZ = 1031;
 const F_DUPFD_CLOEXEC = 1030;
@@ -121,7 +124,13 @@ export function kill(pid: number, signalNumber: number): boolean {
 
 /** How many bytes were taken; less than 0 where it failed, for whatever reason. */
 export function writeSome(fd: number, bytes: Uint8Array): number {
-  return bytes.length === 0 ? 0 : Number(libc.write(fd, ptr(bytes), bytes.length));
+  return bytes.length === 0 ? 0 : libc.write(fd, ptr(bytes), bytes.length);
+}
+
+/** To a socket, without waiting: how many bytes it took; none where it failed, for whatever reason. Linux only. */
+export function sendSome(fd: number, bytes: Uint8Array): number {
+  if (!isLinux || bytes.length === 0) return 0;
+  return Math.max(0, libc.send(fd, ptr(bytes), bytes.length, MSG_DONTWAIT_NOSIGNAL));
 }
 
 /** False where not all of it was taken. */
@@ -131,13 +140,13 @@ export function writeWhole(fd: number, bytes: Uint8Array): boolean {
 
 /** Fills the memory from there on, with what one read gives; how many bytes that was, and not more than 0 where none came. */
 export function readInto(fd: number, memory: Uint8Array, from: number): number {
-  return Number(libc.read(fd, ptr(memory, from), memory.length - from));
+  return libc.read(fd, ptr(memory, from), memory.length - from);
 }
 
 /** Makes this all that the file holds. False where it was not taken. */
 export function rewriteFile(fd: number, bytes: Uint8Array): boolean {
   const { length } = bytes;
-  if (length > 0 && Number(libc.pwrite(fd, ptr(bytes), length, 0)) !== length) return false;
+  if (length > 0 && libc.pwrite(fd, ptr(bytes), length, 0) !== length) return false;
   return libc.ftruncate(fd, length) === 0;
 }
 

@@ -13,11 +13,12 @@ export interface Patience {
 /** Whether it is there in time. `fd` becomes readable with it. */
 export function awaitShortly(isThere: () => boolean, fd: number, { awakeMs, waitMs }: Patience): boolean {
   const began = performance.now();
-  while (!isThere()) {
-    if (giveWay() && performance.now() - began < awakeMs) continue;
-    return awaitInput(fd, Math.max(0, waitMs - awakeMs));
+  // It is about to be made, mostly by somebody who waits for our processor: there is nothing to look for before.
+  while (giveWay()) {
+    if (isThere()) return true;
+    if (performance.now() - began >= awakeMs) break;
   }
-  return true;
+  return awaitInput(fd, Math.max(0, waitMs - awakeMs));
 }
 
 /**

@@ -2,6 +2,7 @@
 // own that want a processor: they get ours (to spin would keep it from them, to sleep would have us woken again). To be
 // told of it in the usual way, by way of the event loop, takes longer than that. A program that has not answered in time
 // is not waited for again until something it printed has come as soon as an echo.
+import { fewOrView } from "../../util/few-bytes.ts";
 import { echoMs, echoPatience, echoTurnMs, keystrokeBytesMax } from "../limits.ts";
 import { giveWay } from "../process/short-wait.ts";
 import { areFloods } from "./flood-rounds.ts";
@@ -42,7 +43,7 @@ export class EchoAtOnce {
     waited(performance.now() - began);
     this.#isExpected = length > 0;
     if (length === 0) return;
-    this.onOutput(memory.subarray(0, length));
+    this.onOutput(fewOrView(memory, 0, length));
     giveWay(); // whoever was just woken by it mostly waits for our processor, and would until the reply is made, too
   }
 

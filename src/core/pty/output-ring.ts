@@ -1,6 +1,7 @@
 // A terminal's output, the last of it, addressed by absolute byte offsets.
 import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
 import type { RingState } from "../../protocol/handover/terminals.ts";
+import { fewBytesMax, fewInto, fewOrView } from "../../util/few-bytes.ts";
 import { giveBack } from "../process/garbage.ts";
 
 const firstBytes = 4096;
@@ -50,8 +51,9 @@ export class OutputRing {
     this.#grow(this.#end - this.#start + chunk.length);
     const size = this.#buffer.length;
     const room = size - (this.#end % size);
-    if (chunk.length <= room) this.#buffer.set(chunk, size - room);
-    else this.#wrap(chunk);
+    if (chunk.length > room) this.#wrap(chunk);
+    else if (chunk.length <= fewBytesMax) fewInto(this.#buffer, size - room, chunk);
+    else this.#buffer.set(chunk, size - room);
     this.#end += chunk.length;
     this.#start = Math.max(this.#start, this.#end - size);
   }
@@ -65,12 +67,12 @@ export class OutputRing {
     this.#buffer.set(kept.subarray(untilWrap.length), 0);
   }
 
-  /** From an offset that is still there: a view, valid until the next push; shorter where the memory wraps. */
+  /** From an offset that is still there: mostly a view, valid until the next push; shorter where the memory wraps. */
   view(offset: number, maxBytes: number): Uint8Array {
     if (this.#packed) this.#unpack();
     const size = this.#buffer.length;
     const at = offset % size;
-    return this.#buffer.subarray(at, Math.min(at + Math.min(maxBytes, this.#end - offset), size));
+    return fewOrView(this.#buffer, at, Math.min(at + Math.min(maxBytes, this.#end - offset), size));
   }
 
   copy(offset: number, end = this.#end): Uint8Array<ArrayBuffer> {

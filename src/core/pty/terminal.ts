@@ -4,6 +4,7 @@ import { TrlError } from "../../protocol/errors.ts";
 import type { Packing } from "../../protocol/handover/pieces.ts";
 import type { TerminalState } from "../../protocol/handover/terminals.ts";
 import type { Snapshot, SnapshotFormat } from "../../protocol/pty.ts";
+import { fewHave } from "../../util/few-bytes.ts";
 import { destroyGraceMs, inputPendingMaxBytes, terminalRingBytes } from "../limits.ts";
 import { endBeforeDaemon } from "../process/first-victim-linux.ts";
 import { noteGarbage } from "../process/garbage.ts";
@@ -136,7 +137,7 @@ export class Terminal {
       const pending = `${pendingBytes} bytes wait to be read, at most ${inputPendingMaxBytes} may`;
       throw new TrlError("REQUEST_TOO_LARGE", `the program does not read its input: ${pending}`);
     }
-    if (bytes.includes(xoff)) this.#turns.letUserDecide();
+    if (fewHave(bytes, xoff)) this.#turns.letUserDecide();
     const size = client && this.#sizes.typed(client);
     if (size) this.#resize(size);
     this.#pty.write(bytes);

@@ -71,10 +71,7 @@ export function dialectOf(spelling: Spelling): TerminalDialect {
   const known = dialects.get(key);
   if (known) return known;
   const dialect: TerminalDialect = {
-    output: ({ id }) => {
-      const whole = spell("SessionOutput", { session_id: id, data: "" }, spelling);
-      return [whole.slice(0, -2), '"}'];
-    },
+    outputStart: ({ id }) => spell("SessionOutput", { session_id: id, data: "" }, spelling).slice(0, -2),
     exit: ({ id, exit }) =>
       spell("SessionClosed", { session_id: id, exit_code: exit!.exitCode, signal: exit!.signal }, spelling),
   };

@@ -64,6 +64,26 @@ describe("the id is echoed as it came:", () => {
     expect(ids.map((id) => echoedId(id))).toEqual(ids);
   });
 
+  test("of every length, with and without a space before it", () => {
+    const ids = [
+      "0",
+      "7",
+      "10",
+      "907",
+      "123456789",
+      "999999999999999",
+      "1000000000000000",
+      "9007199254740993",
+    ];
+    for (const id of ids) {
+      expect(echoedId(id)).toBe(id);
+      expect(JSON.stringify(parse(`{"id": ${id}, "method":"m"}`).id)).toBe(id);
+      expect(JSON.stringify(parse(`{"id":${id}.0,"method":"m"}`).id)).toBe(`${id}.0`);
+      expect(JSON.stringify(parse(`{"id":${id}e0,"method":"m"}`).id)).toBe(`${id}e0`);
+      expect(JSON.stringify(parse(`{"method":"m","id":${id}}`).id)).toBe(id);
+    }
+  });
+
   test("beside deep nesting, when it has more digits than a double", () => {
     const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
     expect(echoedId("12345678901234567890", `,"params":${deep}`)).toBe("12345678901234567890");
