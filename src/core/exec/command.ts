@@ -182,15 +182,16 @@ export class Command implements KnownCommand {
     const durationMs = Math.round(this.#elapsedMs);
     disarm();
     endWatch();
-    await this.#stopping;
+    if (this.#stopping) await this.#stopping;
     const signal = keep.signalOf(exit, this.#stopReason);
     this.output.finish(); // not before: what is being stopped may print without end until it is dead
     if (!this.#goesOn) custody.removeRoot(process.pid);
-    await Promise.all([this.#stdout.drained(drainMaxMs), this.#stderr.drained(drainMaxMs)]);
+    if (!this.#stdout.isDrained || !this.#stderr.isDrained)
+      await Promise.all([this.#stdout.drained(drainMaxMs), this.#stderr.drained(drainMaxMs)]);
     this.#stdout.discardRest();
     this.#stderr.discardRest();
-    const find = () => (this.#goesOn ? [] : custody.leftoversOf(this.id, process.pid));
-    const leftovers = await describeLeftovers(find, keep);
+    const find = () => custody.leftoversOf(this.id, process.pid);
+    const leftovers = this.#goesOn ? [] : await describeLeftovers(find, keep);
     const measured = keep.measure({ exitCode, signal }, process.usage(), this.#stopReason);
     const reason = this.#reasonOf(exitCode, signal, measured);
     const { stdout, stderr } = this.output;

@@ -33,6 +33,9 @@ export function gather(
 function render(output: StreamLog, encoding: Encoding): string {
   const { head, tail, omittedBytes } = output.parts(encoding === "utf8");
   const marker = omittedBytes > 0 ? omissionMarker(omittedBytes) : "";
-  if (encoding === "utf8") return decoder.decode(head) + marker + decoder.decode(tail);
+  if (encoding === "utf8") return textOf(head) + marker + textOf(tail);
   return Buffer.concat([head, Buffer.from(marker), tail]).toString("base64");
 }
+
+/** Most commands print to one of their streams, and little. */
+const textOf = (bytes: Uint8Array): string => (bytes.length === 0 ? "" : decoder.decode(bytes));

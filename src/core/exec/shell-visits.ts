@@ -160,9 +160,9 @@ export class ShellVisits {
   }
 
   #take(text: ByteString): void {
-    const fields = (this.#text + text).split("\0");
-    for (; fields.length > 3; fields.splice(0, 3)) {
-      const [status, workingDir, previousDir] = fields as [ByteString, ByteString, ByteString];
+    this.#text += text;
+    for (let said = this.#nextSaid(); said; said = this.#nextSaid()) {
+      const [status, workingDir, previousDir] = said;
       if (status === stateNotice) {
         this.visited.told();
         this.#told();
@@ -170,7 +170,17 @@ export class ShellVisits {
         this.#onEnd({ exitCode: Number(status), workingDir, previousDir: previousDir || undefined });
       }
     }
-    this.#text = fields.join("\0");
+  }
+
+  /** Three fields, where they are whole. */
+  #nextSaid(): [ByteString, ByteString, ByteString] | undefined {
+    const text = this.#text;
+    const first = text.indexOf("\0");
+    const second = first === -1 ? -1 : text.indexOf("\0", first + 1);
+    const third = second === -1 ? -1 : text.indexOf("\0", second + 1);
+    if (third === -1) return undefined;
+    this.#text = text.slice(third + 1);
+    return [text.slice(0, first), text.slice(first + 1, second), text.slice(second + 1, third)];
   }
 
   #told(): void {

@@ -26,7 +26,8 @@ export class CommandTally {
   add(reason: ExitReason, exitCode: number, durationMs: number, outputBytes: number): void {
     this.outcomes[reason === "exit" && exitCode !== 0 ? "failure" : reason]++;
     const seconds = durationMs / 1000;
-    for (const [at, bound] of durationClasses.entries()) if (seconds <= bound) this.durations[at]!++;
+    for (let at = durationClasses.length - 1; at >= 0 && seconds <= durationClasses[at]!; at--)
+      this.durations[at]!++;
     this.count++;
     this.secondsTotal += seconds;
     this.outputBytes += outputBytes;

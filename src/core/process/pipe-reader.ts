@@ -1,6 +1,7 @@
 // Reads one pipe to its end and hands the bytes to whoever is the sink at the time. The reader stops reading
 // while the sink is busy: the writing program then blocks, as on any pipe.
 import { closeSync } from "node:fs";
+import { fewBytesMax, fewOrView } from "../../util/few-bytes.ts";
 import { giveBack } from "./garbage.ts";
 import { hasInput, readInto, widenPipe } from "./libc.ts";
 import { standstill } from "./standstill.ts";
@@ -13,6 +14,8 @@ const floodBytes = 1024 * 1024;
 
 /** For what is read out of turn. */
 const memory = Buffer.allocUnsafeSlow(64 * 1024);
+const copied = (length: number): Uint8Array =>
+  length <= fewBytesMax ? fewOrView(memory, 0, length) : new Uint8Array(memory.subarray(0, length));
 
 /** The chunk is the sink's until it is done with it. */
 export type Sink = (chunk: Uint8Array) => void | Promise<void>;
@@ -65,13 +68,18 @@ export class PipeReader {
     await this.ended;
   }
 
+  /** There is nothing to wait for. */
+  get isDrained(): boolean {
+    return this.#isEmptied && this.#isQuiet;
+  }
+
   /**
    * Resolves when all that was written before the call has reached the sink. The end of the pipe is not waited
    * for: a background process may hold it open for hours, and even write to it all the time; then it is over
    * after `maxMs` of reading or more bytes than a pipe can have held. Waiting for a slow sink does not count.
    */
   async drained(maxMs: number): Promise<void> {
-    if (this.#isEmptied && this.#isQuiet) return;
+    if (this.isDrained) return;
     const bytesMax = this.#bytes + pipeMaxBytes;
     let leftMs = maxMs;
     // What has left the pipe reaches the sink within one turn. So it takes a pipe that is empty and one turn after that.
@@ -97,7 +105,7 @@ export class PipeReader {
       const length = readInto(this.fd, memory, 0);
       if (length <= 0) return;
       this.#bytes += length;
-      this.#sinkBusy = this.#sink(new Uint8Array(memory.subarray(0, length)))?.then(() => {
+      this.#sinkBusy = this.#sink(copied(length))?.then(() => {
         this.#sinkBusy = undefined;
       });
       if (length < memory.length) break; // that was all

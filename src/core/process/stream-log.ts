@@ -4,9 +4,15 @@
 
 import type { LogState } from "../../protocol/handover/exec.ts";
 import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
+import { fewBytesMax, fewInto, fewOrView } from "../../util/few-bytes.ts";
 
 /** Even where little is to be kept, live readers need room to be a little late. */
 const ringMinBytes = 256 * 1024;
+
+/** Most commands print a line or nothing. */
+const firstBytes = 256;
+
+const nothing = new Uint8Array(0);
 
 /** More than any character has. */
 const seamBytes = 16;
@@ -64,6 +70,17 @@ export class StreamLog {
   }
 
   push(chunk: Uint8Array): void {
+    const end = this.#total + chunk.length;
+    if (end <= this.#capacity) {
+      this.#grow(end);
+      if (chunk.length <= fewBytesMax) fewInto(this.#buffer, this.#total, chunk);
+      else this.#buffer.set(chunk, this.#total);
+      this.#total = end;
+    } else this.#pushBeyond(chunk);
+  }
+
+  /** What does not fit behind the rest goes over the oldest of the ring. */
+  #pushBeyond(chunk: Uint8Array): void {
     const linear = chunk.subarray(0, Math.max(0, this.#capacity - this.#total));
     if (linear.length > 0) {
       this.#grow(this.#total + linear.length);
@@ -128,8 +145,7 @@ export class StreamLog {
 
   /** What is kept when all is over: all of it, or head and tail of `keptBytesMax` with the middle left out. */
   parts(onCharacters: boolean): { head: Uint8Array; tail: Uint8Array; omittedBytes: number } {
-    if (!this.isTruncated)
-      return { head: this.#copy(0, this.#total), tail: new Uint8Array(0), omittedBytes: 0 };
+    if (!this.isTruncated) return { head: this.#copy(0, this.#total), tail: nothing, omittedBytes: 0 };
     const headBytes = Math.ceil(this.keptBytesMax / 2);
     let head = this.#copy(0, headBytes);
     let tail = this.#copy(this.#total - (this.keptBytesMax - headBytes), this.#total);
@@ -142,7 +158,7 @@ export class StreamLog {
 
   /** Gives back what was allocated for growth. */
   compact(): void {
-    if (this.#total < this.#buffer.length) this.#buffer = this.#buffer.slice(0, this.#total);
+    if (this.#total + firstBytes <= this.#buffer.length) this.#buffer = this.#buffer.slice(0, this.#total);
   }
 
   get heldBytes(): number {
@@ -160,6 +176,7 @@ export class StreamLog {
   }
 
   #copy(from: number, to: number): Uint8Array {
+    if (to <= this.#headMax && to - from <= fewBytesMax) return fewOrView(this.#buffer, from, to);
     const copy = new Uint8Array(to - from);
     for (let at = from; at < to; ) {
       const piece = this.#view(at, to - at);
@@ -171,7 +188,9 @@ export class StreamLog {
 
   #grow(needed: number): void {
     if (needed <= this.#buffer.length) return;
-    const grown = new Uint8Array(Math.min(this.#capacity, Math.max(needed, this.#buffer.length * 2, 4096)));
+    const grown = new Uint8Array(
+      Math.min(this.#capacity, Math.max(needed, this.#buffer.length * 2, firstBytes)),
+    );
     grown.set(this.#buffer.subarray(0, this.#total));
     this.#buffer = grown;
   }
