@@ -56,8 +56,9 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener, T
     lane.attach(this);
   }
 
-  /** Nothing is sent before. */
+  /** Nothing is sent before. Who had to wait for the terminal may have gone meanwhile. */
   start(): void {
+    if (this.#spec.lane.isClosed) this.closed();
     this.#isStarted = true;
     this.#advance();
   }

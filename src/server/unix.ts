@@ -22,8 +22,10 @@ export interface UnixServerOptions {
   fd: number | undefined;
 }
 
-type Data = { connection: Connection } | undefined;
+type Data = { connection: Connection; wire: SocketWire } | undefined;
 type Socket = Bun.Socket<Data>;
+
+const noDescriptor = -1;
 
 export function serveUnix(options: UnixServerOptions): Door {
   const { path } = options;
@@ -90,9 +92,8 @@ function handlers(
       counters.connections++;
       counters.connectionsTotal++;
       sockets.add(socket);
-      socket.data = {
-        connection: new Connection(new SocketWire(socket), dispatcher, counters, maxLineBytes),
-      };
+      const wire = new SocketWire(socket);
+      socket.data = { wire, connection: new Connection(wire, dispatcher, counters, maxLineBytes) };
     },
     data: (socket, chunk) => socket.data?.connection.receive(chunk),
     end: (socket) => socket.data?.connection.endOfInput(),
@@ -105,11 +106,12 @@ function handlers(
 function closed(socket: Socket, sockets: Set<Socket>, counters: ServerCounters): void {
   if (!sockets.delete(socket)) return;
   counters.connections--;
+  socket.data?.wire.forget();
   socket.data?.connection.closed();
 }
 
 class SocketWire implements Wire {
-  readonly fd: number;
+  fd: number;
 
   constructor(readonly socket: Socket) {
     this.fd = (socket as Socket & { fd: number }).fd;
@@ -117,12 +119,17 @@ class SocketWire implements Wire {
 
   /**
    * By the system call alone, as most of it is taken at once: Bun's way there is four times as long. What is left goes
-   * that way, since Bun has to tell when there is room again. When the socket is closed the connection has been told.
+   * that way, since Bun has to tell when there is room again.
    */
   write(bytes: Uint8Array): number {
     const sent = sendSome(this.fd, bytes);
     if (sent === bytes.length) return sent;
     return sent + Math.max(0, this.socket.write(sent === 0 ? bytes : bytes.subarray(sent)));
+  }
+
+  /** The number is somebody else's from now on. */
+  forget(): void {
+    this.fd = noDescriptor;
   }
 
   pauseReading(): void {
