@@ -61,6 +61,9 @@ describe("over ssh", () => {
     await using session = await trl.session();
     expect((await session.run("env | grep ^SSH_")).stdout).toBe(""); // the link's, and no use without it
     await far.dispose();
+    // Also where a client looks for the way back.
+    const again = async () => await far.open({ message() {}, closed() {} });
+    expect(await refusal(again())).toMatchObject({ code: "RUNTIME_UNAVAILABLE" });
     await until("the end of all ssh", () => processesWith(`${context.runDir}/ssh-`).length === 0);
     expect(readdirSync(context.runDir)).toEqual([]);
   }, 120_000);

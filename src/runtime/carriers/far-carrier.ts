@@ -71,19 +71,26 @@ export function farCarrier(channel: Channel, context: FarContext, options: FarOp
     open: (events) => far.open(events, false),
     find: (events) => far.open(events, true),
     target: channel.target,
-    dispose: async () => await channel.dispose?.(),
+    dispose: () => far.dispose(),
   };
 }
 
 class Far {
   /** Several who come at once share one copy. */
   readonly #copies = new Map<string, Promise<void>>();
+  #isDisposed = false;
 
   constructor(
     readonly channel: Channel,
     readonly context: FarContext,
     readonly options: FarOptions,
   ) {}
+
+  /** Whoever has lost its link by this is not to make another. */
+  async dispose(): Promise<void> {
+    this.#isDisposed = true;
+    await this.channel.dispose?.();
+  }
 
   async open(events: CarrierEvents, merelyLooks: boolean): Promise<Carrier> {
     const { executables } = this.context;
@@ -92,7 +99,7 @@ class Far {
       const command = await this.#connect(merelyLooks);
       const answer = await command.answer(handshakeMs, () => this.channel.stuck?.());
       const [word, ...rest] = answer.split(" ");
-      if (word === "ready") return command.carry(events);
+      if (word === "ready" && !this.#isDisposed) return command.carry(events);
       await command.close();
       if (word !== "need") throw this.#refusal(word, rest.join(" "));
       if (round === roundsMax) throw this.#refusal("refused", "the executable was copied, but is not found");
@@ -114,6 +121,7 @@ class Far {
 
   async #start(script: string, mark: string, merelyLooks: boolean): Promise<FarCommand> {
     const { channel } = this;
+    if (this.#isDisposed) throw this.#refusal("refused", "the link is not used any more");
     return new FarCommand({
       argv: await channel.command(script, merelyLooks),
       env: this.context.env,
