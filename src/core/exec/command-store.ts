@@ -68,6 +68,10 @@ export class CommandStore {
     }
   }
 
+  get runningCount(): number {
+    return this.#running.size;
+  }
+
   has(id: string): boolean {
     return this.#running.has(id) || this.#ended.has(id);
   }

@@ -4,6 +4,7 @@
 // first thousand keys would have echoes of milliseconds among them. Whoever asks for something comes first.
 import { forgetLateness } from "../../core/process/short-wait.ts";
 import { descriptorLimit, memoryLimit, openDescriptors } from "../../core/resources.ts";
+import { descriptorsMax } from "../../core/session/pressure.ts";
 import type { Rooms } from "../doors.ts";
 import type { DaemonOptions } from "../options.ts";
 import { Part } from "./part.ts";
@@ -36,8 +37,9 @@ const descriptorsMin = 256;
 const memoryMinMb = 256;
 
 /** Where little is allowed, all of it is for those who ask. */
-function hasRoom({ fdWarningThreshold, memoryPressureMb }: DaemonOptions): boolean {
-  const descriptors = Math.min(fdWarningThreshold || Number.POSITIVE_INFINITY, descriptorLimit());
+function hasRoom(options: DaemonOptions): boolean {
+  const { memoryPressureMb } = options;
+  const descriptors = Math.min(descriptorsMax(options), descriptorLimit());
   const memoryMb = Math.min(memoryPressureMb || Number.POSITIVE_INFINITY, memoryLimit() / 1024 / 1024);
   return descriptors - openDescriptors() >= descriptorsMin && memoryMb >= memoryMinMb;
 }
@@ -115,9 +117,11 @@ export class Rehearsal {
     }
   }
 
-  /** At once, where nobody else wants anything. */
+  /** At once, where nobody else wants anything. A command that says nothing wants a processor. */
   async #quiet(): Promise<void> {
-    for (let pulse = this.#pulse; pulse !== this.#lastPulse && !this.#isOver; pulse = this.#pulse) {
+    const { commands } = this.#rooms.registry;
+    for (let pulse = this.#pulse; !this.#isOver; pulse = this.#pulse) {
+      if (pulse === this.#lastPulse && commands.runningCount === 0) break;
       this.#lastPulse = pulse;
       await Bun.sleep(quietMs);
     }
