@@ -190,6 +190,46 @@ describe("bash keeps", () => {
     expect(await out("ref=2; echo $kept")).toBe("2");
   });
 
+  test("what it has, of whatever kind, beside what is given to one command under its name, which is text", async () => {
+    const { out } = await newSession(wire, { shell: "bash", working_dir: "/usr" });
+    await out("v=Low; declare -l v; export v; u=Up; declare -u u; a=(1 2); declare -A h=([k]=w)");
+    const env = { v: "ABC", u: "abc", a: "x", h: "y" };
+    expect(await out("printenv v u a h", { env })).toBe("ABC\nabc\nx\ny");
+    expect(await out('echo "$v $u $a $h"; cd /', { env })).toBe("ABC abc x y");
+    expect(await out('echo "$v $u ${a[1]} ${h[k]}"; printenv v; v=NEW; echo "$v"; pwd')).toBe(
+      "Low Up 2 w\nLow\nnew\n/",
+    );
+  });
+
+  test("what a command was given, for its own handler on EXIT, and not after it", async () => {
+    const { out } = await newSession(wire, { shell: "bash" });
+    await out("v=old");
+    expect(await out("trap 'echo bye $v $w' EXIT; w=1", { env: { v: "x" } })).toBe("bye x 1");
+    expect(await out("echo $v $w; trap")).toBe("old 1");
+  });
+
+  test("what a command has made of names that it was given, as it was before", async () => {
+    const { out } = await newSession(wire, { shell: "bash", working_dir: "/usr" });
+    await out("k=1; s=mine; cd /tmp; cd /etc");
+    await out("declare -n v=k", { env: { v: "k" } });
+    await out("readonly v s; w=1", { env: { v: "secret", s: "secret" } });
+    await out("w=2", { env: { OLDPWD: "/bin" } });
+    expect(await out('echo "$k [$v] $s $w $OLDPWD"; env | grep -c secret; s=again; echo $s')).toBe(
+      "1 [] mine 2 /tmp\n0\nagain",
+    );
+    expect(await out("echo $s", { env: { s: "given" } })).toBe("given");
+  });
+
+  test("variables, where a function is named as what restores them, and where text looks like it", async () => {
+    const { out } = await newSession(wire, { shell: "bash" });
+    await out("declare() { echo mine; }; export -f declare; v=old");
+    await out("w=1", { env: { v: "x" } });
+    expect(await out('echo "$v $w"; declare; bash -c declare')).toBe("old 1\nmine\nmine");
+    const { out: other } = await newSession(wire, { shell: "bash" });
+    await other("f() { cat <<E\ndeclare -r v=1\nE\n}; alias a='b\ndeclare -r u=1'");
+    expect(await other("echo $v $u; w=1", { env: { v: "x", u: "y" } })).toBe("x y");
+  });
+
   test("that a variable is exported without a value", async () => {
     const { out } = await newSession(wire, { shell: "bash", env: { FOO: "secret" } });
     await out("unset FOO; declare -x FOO");
@@ -465,4 +505,16 @@ test("a large script of many lines runs as it is", async () => {
   writeFileSync(`${daemon.dir}/lib.sh`, "trap 'echo cleaned' EXIT; sourced=yes\n");
   expect(await out(`. ${daemon.dir}/lib.sh; cd /usr`)).toBe("cleaned");
   expect(await out("echo $sourced; pwd")).toBe("yes\n/usr");
+});
+
+describe("zsh", () => {
+  test("is given what is for one command, beside what is read-only or of another kind", async () => {
+    const { out } = await newSession(wire, { shell: "zsh" });
+    await out("typeset -r r=old; a=(1 2); typeset -i i=3; typeset -u u=up; typeset -A h; h[k]=w");
+    const env = { r: "x", a: "y", i: "abc", u: "low", h: "z", PATH: "/usr/bin:/bin", b: "B" };
+    expect(await out("printenv a i u h b; w=1; echo $r", { env })).toBe("y\nabc\nlow\nz\nB\nold");
+    expect(await out("typeset -p r i; echo $a[2] $h[k] $u $w; u=low; echo $u $+b")).toBe(
+      "typeset -r r=old\ntypeset -i i=3\n2 w UP 1\nLOW 0",
+    );
+  });
 });

@@ -11,10 +11,20 @@ const everChanging = "BASH_COMMAND BASHPID LINENO HISTCMD TRL_COMMAND_ID __trl_e
 /** It hides what a DEBUG trap or `set -x` of the user would print about it. */
 const hook = '{ __trl_report "$?" "$@"; } >/dev/null 2>&1';
 
+/**
+ * The report has what a command was given for itself alone as it was before it. A handler of the user's on EXIT, which
+ * comes behind, is to have it still: there the report is made by a fork.
+ */
 export const bootScript = (dir: string): ByteString => `unset BASH_ENV
 __trl_shopt0=\${BASHOPTS-}
 __trl_report() {
 [[ -z \${__trl_done-} ]] || builtin return "$1"
+if [[ -n \${__trl_env+x} && -n \${__trl_wraps_trap-} && -z \${__trl_hides_builtin-}\${__trl_forked-} ]]; then
+( __trl_forked=1; __trl_report "$@" )
+__trl_done=1
+builtin unset -f trap
+builtin return "$1"
+fi
 __trl_done=1
 __trl_set=$SHELLOPTS __trl_shopt=\${BASHOPTS-}
 if [[ -n \${__trl_hides_builtin-} ]]; then
@@ -31,14 +41,22 @@ builtin trap '' XFSZ
 builtin pwd
 builtin printf '\\0%s\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "$__trl_set" "$__trl_shopt0" "$__trl_shopt"
 [[ -n $__trl_shopt ]] || builtin shopt -p
-if [[ -n \${__trl_env+x} ]]; then builtin unset -v "\${__trl_env[@]}"; builtin . ${parts.fileWord(dir, "savedEnv")}; fi
+if [[ -n \${__trl_env+x} ]]; then
+builtin unset -n "\${__trl_env[@]}"; builtin unset -v "\${__trl_env[@]}"
+if builtin declare -F declare >/dev/null; then
+__trl_declare="$(builtin declare -f declare)"$'\\nbuiltin '"$(builtin declare -pF declare)"
+builtin unset -f declare
+fi
+builtin . ${parts.fileWord(dir, "savedEnv")}
+[[ -z \${__trl_declare-} ]] || builtin eval "$__trl_declare" >/dev/null
+fi
 builtin unset -v ${everChanging}
 builtin printf '\\0'
 builtin declare -p
 builtin printf '\\0'
 builtin alias -p
 builtin umask -p
-if (( $# > 1 && \${#FUNCNAME[@]} <= 2 )); then builtin printf 'builtin set --'; builtin printf ' %q' "\${@:2}"; builtin printf '\\n'; fi
+if (( $# > 1 && \${#FUNCNAME[@]} <= 2 + \${__trl_forked:-0} )); then builtin printf 'builtin set --'; builtin printf ' %q' "\${@:2}"; builtin printf '\\n'; fi
 for ((__trl_i = \${#__trl_stack[@]} - 1; __trl_i > 0; __trl_i--)); do
 builtin printf 'builtin pushd -n -- %q\\n' "\${__trl_stack[__trl_i]}"
 done

@@ -21,15 +21,31 @@ export function exportsIn({ script }: ShellState): ExportChanges | undefined {
     at += found?.[0].length ?? 0;
     return found;
   };
-  take(options);
-  const unset = take(unsettings)![0]
-    .split(/\s/)
-    .filter((name) => name !== "unset" && name !== "");
-  const { records, end } = recordsFrom(script, at);
+  const { unset, records, end } = variablesIn(script);
   at = end;
   const [, umask] = take(mask) ?? [];
   if (umask === undefined || Number.parseInt(umask, 8) !== ownUmask() || !take(unseen)) return undefined;
   return withRecords(unset, records);
+}
+
+/** What it says of variables comes behind options, and where that ends. */
+function variablesIn(script: ByteString): { unset: string[]; records: BashRecord[]; end: number } {
+  options.lastIndex = 0;
+  unsettings.lastIndex = options.exec(script)![0].length;
+  const [unsetLines] = unsettings.exec(script)!;
+  const unset = unsetLines.split(/\s/).filter((name) => name !== "unset" && name !== "");
+  return { unset, ...recordsFrom(script, options.lastIndex + unsetLines.length) };
+}
+
+const known = new WeakMap<ShellState, Map<string, BashRecord[]>>();
+
+/** What a state says of each of its variables; looked for once. */
+export function recordsIn(state: ShellState): ReadonlyMap<string, readonly BashRecord[]> {
+  const before = known.get(state);
+  if (before) return before;
+  const records = Map.groupBy(variablesIn(state.script).records, ({ name }) => name);
+  known.set(state, records);
+  return records;
 }
 
 function withRecords(unset: string[], records: BashRecord[]): ExportChanges | undefined {

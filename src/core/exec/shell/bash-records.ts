@@ -77,13 +77,17 @@ export function isInherited({ name, text }: BashRecord, launchEnv: Record<string
 /** What an integer mostly is: bash makes the same of it again. */
 const wholeNumber = /="-?(?:0|[1-9]\d{0,17})"\n$/;
 
+/** Attributes that change what is assigned, where there is one of them. */
+export const changing = (flags: string): string => flags.replaceAll(/[^ilu]/g, "");
+
 /**
- * What makes the variable again. An integer may hold what is none, where it was given that attribute later: assigned
- * with it, the value would be calculated, and an error would end the whole script. So it gets the attribute later here, too.
+ * What makes the variable again. One may hold what its attributes would not let it have, where it was given those later:
+ * an integer's value would be calculated, and an error would end the whole script. So it gets them later here, too.
  */
 export function restoring({ flags, name, text }: BashRecord): ByteString {
-  if (!flags.includes("i") || !text.includes("=") || wholeNumber.test(text)) return text;
-  const first = flags.replaceAll(/[ir]/g, "") || "-";
-  const later = flags.includes("r") ? "ir" : "i";
+  const those = changing(flags);
+  if (those === "" || !text.includes("=") || (those === "i" && wholeNumber.test(text))) return text;
+  const first = flags.replaceAll(/[ilur]/g, "") || "-";
+  const later = flags.includes("r") ? `${those}r` : those;
   return `declare -${first} ${text.slice(`declare -${flags} `.length)}declare -${later} ${name}\n`;
 }

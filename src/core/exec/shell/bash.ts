@@ -3,10 +3,17 @@
 // which is over before the script begins, and a hook on EXIT. It leans on `builtin`, `[[` and, where it must,
 // on posix mode, in which special builtins win over functions: the user may have defined any name.
 import { bootScript, commandFile, trapWrapper } from "./bash-boot.ts";
-import { exportsIn } from "./bash-environment.ts";
-import { isInherited, parseRecords, restoring } from "./bash-records.ts";
+import { exportsIn, recordsIn } from "./bash-environment.ts";
+import { type BashRecord, changing, isInherited, parseRecords, restoring } from "./bash-records.ts";
 import { type ByteString, fromText, quote } from "./byte-string.ts";
-import type { CommandFeed, ReportContext, ReportedState, ShellDialect, ShellState } from "./dialect.ts";
+import type {
+  CommandFeed,
+  ReportContext,
+  ReportedState,
+  ShellDialect,
+  ShellState,
+  Surroundings,
+} from "./dialect.ts";
 import { isHarmless } from "./harmless.ts";
 import * as parts from "./script-parts.ts";
 import { becoming, deeper, programWords } from "./sole-program.ts";
@@ -83,7 +90,7 @@ export const bash: ShellDialect = {
     const { lines, exportedNames } = readVariables(variables, context);
     return {
       workingDir: parts.directoryAfter(pwd, context),
-      previousDir: oldpwd === "" ? undefined : oldpwd,
+      previousDir: isGiven("OLDPWD", context.feed) ? context.feed.state.previousDir : oldpwd || undefined,
       script:
         `${shoptLines}${list("shopt -s", shopts.on)}${list("shopt -u", shopts.off)}shopt -u expand_aliases\n` +
         `${lines}${misc}\n${list("builtin set", flags("-o", on))}${list("builtin set", flags("+o", options.off))}` +
@@ -114,8 +121,8 @@ function restoreFunctions(functions: ByteString, exports: ByteString, hasExtglob
 
 const hasAliases = ({ script }: ShellState) => /^alias /m.test(script);
 
-function readVariables(variables: ByteString, { launchEnv }: ReportContext) {
-  const records = parseRecords(variables);
+function readVariables(variables: ByteString, { launchEnv, feed }: ReportContext) {
+  const records = parseRecords(variables)?.flatMap((record) => asBefore(record, feed));
   if (!records) {
     const exported = variables.matchAll(/^declare -[a-zA-Z]*x[a-zA-Z]* (\w+)/gm);
     const lines = variables.replaceAll(/^declare -[-a-zA-Z]+ __trl_\w*(?:=.*)?\n/gm, ""); // no other shell's business
@@ -137,22 +144,35 @@ function readVariables(variables: ByteString, { launchEnv }: ReportContext) {
   };
 }
 
+/**
+ * One that was given to the command alone and made constant by it cannot be made what it was in that shell. In the next
+ * one it is that.
+ */
+function asBefore(record: BashRecord, feed: Surroundings): readonly BashRecord[] {
+  const { name, flags } = record;
+  const isMade = flags.includes("r") && isGiven(name, feed);
+  return isMade && !attributesOf(name, feed).includes("r")
+    ? (recordsIn(feed.state).get(name) ?? [])
+    : [record];
+}
+
 type Fields = [string, string, string, string, string, string, string, string, string, string];
 
 function prologue(given: CommandFeed, dir: string, changesNothing: boolean): ByteString {
   // One that cannot be changed is as it is for the command, too.
-  const isConstant = isGivenWith("r", given);
-  const feed = { ...given, env: given.env.filter(([name]) => !isConstant(name)) };
+  const feed = { ...given, env: given.env.filter(([name]) => !attributesOf(name, given).includes("r")) };
   const { lastStatus, lateScript } = feed.state;
   // Only where it is asked for: a syntax error would otherwise end with this status instead of its own.
   const keepsStatus = lastStatus !== 0 && feed.command.includes("$?") && !lateScript.includes("errexit");
   return (
     closeDescriptors(feed) +
     parts.moveToDirectory(feed, dir, "builtin") +
-    list("builtin declare +i", givenIntegers(feed)) +
+    list("builtin declare +i +l +u", givenNames(feed, /[ilu]/)) +
     (changesNothing ? "" : saveEnv(feed, dir)) +
     // It would be the variable that it stands for that is set, exported, and lost with the command.
-    list("builtin unset -n", givenNames(feed).filter(isGivenWith("n", feed))) +
+    list("builtin unset -n", givenNames(feed, /n/)) +
+    // No program would be given it.
+    list("builtin unset -v", givenNames(feed, /[aA]/)) +
     parts.applyEnv(feed, "builtin") +
     (changesNothing ? "builtin trap - EXIT\n" : guardReport(feed)) +
     (lateScript === aliasesOn && !hasAliases(feed.state) ? "" : lateScript) +
@@ -160,24 +180,25 @@ function prologue(given: CommandFeed, dir: string, changesNothing: boolean): Byt
   );
 }
 
-/** What is given to the command alone is text, also where the session has an integer of that name. */
-const givenIntegers = (feed: CommandFeed): string[] => givenNames(feed).filter(isGivenWith("i", feed));
+/** What is given to the command alone is text, whatever the session has by that name: those where it has such a thing. */
+const givenNames = (feed: CommandFeed, attributes: RegExp): string[] =>
+  feed.env.map(([name]) => name).filter((name) => attributes.test(attributesOf(name, feed)));
 
-const givenNames = ({ env }: CommandFeed): string[] => env.map(([name]) => name);
+const isGiven = (name: string, { env }: Surroundings): boolean => env.some(([given]) => given === name);
 
-/** Whether the session has a variable of that name with that attribute. */
-const isGivenWith =
-  (flag: "i" | "n" | "r", { state }: CommandFeed) =>
-  (name: string): boolean =>
-    new RegExp(`^declare -\\w*${flag}\\w* ${name}(?:=|$)`, "m").test(state.script);
+/** Of the session's variable of that name. */
+const attributesOf = (name: string, { state }: Pick<CommandFeed, "state">): string =>
+  (recordsIn(state).get(name) ?? []).map(({ flags }) => flags).join("");
 
 /** What is given to the command alone is not the session's: the report has the old values. */
 function saveEnv(feed: CommandFeed, dir: string): ByteString {
   if (feed.env.length === 0) return "";
   const names = feed.env.map(([name]) => name).join(" ");
   const saved = parts.fileWord(dir, "savedEnv");
-  const integers = givenIntegers(feed).map((name) => `builtin printf 'declare -i ${name}\\n' >>${saved}\n`);
-  return `__trl_env=(${names})\nbuiltin declare -p ${names} >|${saved} 2>/dev/null\n${integers.join("")}`;
+  const again = givenNames(feed, /[ilu]/).map(
+    (name) => `builtin printf 'declare -${changing(attributesOf(name, feed))} ${name}\\n' >>${saved}\n`,
+  );
+  return `__trl_env=(${names})\nbuiltin declare -p ${names} >|${saved} 2>/dev/null\n${again.join("")}`;
 }
 
 const guardReport = (feed: CommandFeed): ByteString =>

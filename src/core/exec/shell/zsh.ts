@@ -130,10 +130,26 @@ done
     `builtin exec ${parts.descriptors(feed)}\n` +
     moveToDirectory(feed, dir) +
     saveEnv +
-    parts.applyEnv(feed, "builtin") +
+    applyEnv(feed) +
     lateScript +
     (keepsStatus ? `{ return ${lastStatus}; } 2>/dev/null\n` : "")
   );
+}
+
+/**
+ * What is read-only stays as it is, and an attempt would end everything behind it. What is no plain text in the session
+ * is none for programs, or another: it is made anew.
+ */
+function applyEnv(feed: CommandFeed): ByteString {
+  const lines = feed.env.map(([name, value]) => {
+    const kind = `\${parameters[${name}]-}`;
+    const isOther = `${kind} == *(array|association|integer|float|lower|upper|left|right)* && ${kind} != *special*`;
+    const unset = `builtin unset ${name}`;
+    const set = `{ [[ ${isOther} ]] && ${unset}; builtin export ${name}=${quote(value ?? "")} }`;
+    return `[[ ${kind} == *readonly* ]] || ${value === null ? unset : set}\n`;
+  });
+  const own = lines.length > 0 ? `{\n${lines.join("")}} 2>/dev/null\n` : "";
+  return own + parts.applyEnv({ ...feed, env: [] }, "builtin");
 }
 
 /** `cd -` goes by where zsh was, not by OLDPWD; -q: no hooks of the user's on the way. */
