@@ -208,16 +208,57 @@ describe("bash keeps", () => {
     expect(await out("echo $v $w; trap")).toBe("old 1");
   });
 
+  test("a handler on EXIT, also where errors end the command or are handled themselves", async () => {
+    const { out, run } = await newSession(wire, { shell: "bash" });
+    const env = { v: "x" };
+    const handler = "trap 'echo bye $v $?' EXIT";
+    expect(await run(`set -euo pipefail; ${handler}; w=1; false | true`, { env })).toMatchObject({
+      stdout: "bye x 1\n",
+      exit_code: 1,
+    });
+    const failing = `set +eu; set -E; trap 'echo err' ERR; ${handler}; w=2; exit 3`;
+    expect(await run(failing, { env })).toMatchObject({ stdout: "bye x 3\n", exit_code: 3 });
+    expect(await out("echo $w $v")).toBe("2");
+    expect(await out("f() { trap 'echo in $v; exit 0' EXIT; false; }; set -e; f", { env })).toBe("in x");
+  });
+
+  test("words and directories, where a command was given something and has a handler on EXIT", async () => {
+    const { out } = await newSession(wire, { shell: "bash", working_dir: "/usr" });
+    await out("trap : EXIT; set -- one 'two three'; pushd /etc >/dev/null", { env: { v: "x" } });
+    expect(await out('echo "$# $2"; popd >/dev/null; pwd')).toBe("2 two three\n/usr");
+  });
+
   test("what a command has made of names that it was given, as it was before", async () => {
     const { out } = await newSession(wire, { shell: "bash", working_dir: "/usr" });
     await out("k=1; s=mine; cd /tmp; cd /etc");
     await out("declare -n v=k", { env: { v: "k" } });
+    await out("declare -rn v=k", { env: { v: "k" } });
+    await out("main() { local v=${v:-none} s=2; exit 0; }; main", { env: { v: "secret", s: "secret" } });
+    await out("set -a; w=0", { env: { k: "secret" } });
+    await out("set +a; w=0");
     await out("readonly v s; w=1", { env: { v: "secret", s: "secret" } });
     await out("w=2", { env: { OLDPWD: "/bin" } });
     expect(await out('echo "$k [$v] $s $w $OLDPWD"; env | grep -c secret; s=again; echo $s')).toBe(
       "1 [] mine 2 /tmp\n0\nagain",
     );
     expect(await out("echo $s", { env: { s: "given" } })).toBe("given");
+    expect(await out("printenv k; :")).toBe("");
+  });
+
+  test("what it was started with, and what was just assigned, where a command makes them constant", async () => {
+    const { out } = await newSession(wire, { shell: "bash", env: { X: "or'ig" } });
+    await out("readonly X PATH; w=1", { env: { X: "given", PATH: "/bin:/usr/bin:/nowhere" } });
+    expect(await out("printenv X; env | grep -c nowhere; X=new; echo $X")).toBe("or'ig\n0\nnew");
+    await out("v=abc");
+    await out("readonly v; w=1", { env: { v: "x" } });
+    expect(await out("echo $v; v=2; echo $v")).toBe("abc\n2");
+  });
+
+  test("functions that have the name of what a command is not to have", async () => {
+    const { out } = await newSession(wire, { shell: "bash" });
+    await out("foo() { echo F; }; bar() { echo B; }; foo=(1 2)");
+    await out("w=1", { env: { foo: null, bar: null } });
+    expect(await out("foo; bar; echo ${foo[1]}")).toBe("F\nB\n2");
   });
 
   test("variables, where a function is named as what restores them, and where text looks like it", async () => {
@@ -517,4 +558,15 @@ describe("zsh", () => {
       "typeset -r r=old\ntypeset -i i=3\n2 w UP 1\nLOW 0",
     );
   });
+
+  for (const options of ["emulate sh", "setopt sh_glob", "setopt ignore_braces", "setopt ksh_arrays"]) {
+    test(`is given what is for one command with ${options}`, async () => {
+      const { out, run } = await newSession(wire, { shell: "zsh" });
+      await out(`v=old; a=(1 2); ${options}; setopt err_exit`);
+      const env = { v: "x", a: "y", b: "it's", gone: null, path: "no", HISTSIZE: "1 b" };
+      const command = 'printenv v a b; w=1; [ -n "$TRL_COMMAND_ID" ]; false; echo not';
+      expect(await run(command, { env })).toMatchObject({ stdout: "x\ny\nit's\n", exit_code: 1 });
+      expect(await out("echo $v $w; unsetopt err_exit")).toBe("old 1");
+    });
+  }
 });

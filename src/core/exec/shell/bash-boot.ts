@@ -13,36 +13,43 @@ const hook = '{ __trl_report "$?" "$@"; } >/dev/null 2>&1';
 
 /**
  * The report has what a command was given for itself alone as it was before it. A handler of the user's on EXIT, which
- * comes behind, is to have it still: there the report is made by a fork.
+ * comes behind, is to have it still: there the report is made by a fork. A function may have its own by that name above
+ * the given one. What cannot be unset, as the command has made it constant, is told once more, as it was.
  */
 export const bootScript = (dir: string): ByteString => `unset BASH_ENV
 __trl_shopt0=\${BASHOPTS-}
 __trl_report() {
 [[ -z \${__trl_done-} ]] || builtin return "$1"
-if [[ -n \${__trl_env+x} && -n \${__trl_wraps_trap-} && -z \${__trl_hides_builtin-}\${__trl_forked-} ]]; then
-( __trl_forked=1; __trl_report "$@" )
-__trl_done=1
-builtin unset -f trap
-builtin return "$1"
-fi
 __trl_done=1
 __trl_set=$SHELLOPTS __trl_shopt=\${BASHOPTS-}
 if [[ -n \${__trl_hides_builtin-} ]]; then
 [[ :$SHELLOPTS: == *:posix:* ]] || POSIXLY_CORRECT=
 unset -f builtin
 fi
-builtin set +euvxfkTE
+builtin set +aeuvxfkTE
 if [[ :$SHELLOPTS: == *:posix:* ]]; then builtin set +o posix; builtin unset -v POSIXLY_CORRECT; fi
 [[ -z \${__trl_wraps_trap-} ]] || builtin unset -f trap
 builtin trap '' XFSZ
 [[ :$__trl_set: != *:@(func|err)trace:* ]] || builtin trap - DEBUG ERR RETURN
 [[ -z \${__trl_stacks-} ]] || __trl_stack=("\${DIRSTACK[@]}")
+if [[ -n \${__trl_env+x} && -n \${__trl_wraps_trap-} ]]; then ( __trl_tell "$@" ); else __trl_tell "$@"; fi
+__trl_report() { builtin return "$1"; }
+builtin return "$1"
+}
+__trl_tell() {
 {
 builtin pwd
 builtin printf '\\0%s\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "$__trl_set" "$__trl_shopt0" "$__trl_shopt"
 [[ -n $__trl_shopt ]] || builtin shopt -p
 if [[ -n \${__trl_env+x} ]]; then
-builtin unset -n "\${__trl_env[@]}"; builtin unset -v "\${__trl_env[@]}"
+builtin shopt -u expand_aliases
+for __trl_name in "\${__trl_env[@]}"; do
+for ((__trl_i = 0; __trl_i < 100; __trl_i++)); do
+builtin unset -n "$__trl_name" || [[ $BASH_VERSION == [1-3].* || $BASH_VERSION == 4.[0-2].* ]] || { __trl_saved=1; builtin break; }
+builtin unset -v "$__trl_name" || { __trl_saved=1; builtin break; }
+[[ -n \${!__trl_name+x} ]] || builtin break
+done
+done
 if builtin declare -F declare >/dev/null; then
 __trl_declare="$(builtin declare -f declare)"$'\\nbuiltin '"$(builtin declare -pF declare)"
 builtin unset -f declare
@@ -53,22 +60,21 @@ fi
 builtin unset -v ${everChanging}
 builtin printf '\\0'
 builtin declare -p
+[[ -z \${__trl_saved-} || ! -s ${parts.fileWord(dir, "savedEnv")} ]] || builtin printf '%s\\n' "$(<${parts.fileWord(dir, "savedEnv")})"
 builtin printf '\\0'
 builtin alias -p
 builtin umask -p
-if (( $# > 1 && \${#FUNCNAME[@]} <= 2 + \${__trl_forked:-0} )); then builtin printf 'builtin set --'; builtin printf ' %q' "\${@:2}"; builtin printf '\\n'; fi
+if (( $# > 1 && \${#FUNCNAME[@]} <= 3 )); then builtin printf 'builtin set --'; builtin printf ' %q' "\${@:2}"; builtin printf '\\n'; fi
 for ((__trl_i = \${#__trl_stack[@]} - 1; __trl_i > 0; __trl_i--)); do
 builtin printf 'builtin pushd -n -- %q\\n' "\${__trl_stack[__trl_i]}"
 done
 builtin printf '\\0'
-builtin unset -f __trl_report
+builtin unset -f __trl_report __trl_tell
 builtin declare -f
 builtin printf '\\0'
 builtin declare -Fx
 builtin printf '\\0end'
 } >|${parts.fileWord(dir, "report")}
-__trl_report() { builtin return "$1"; }
-builtin return "$1"
 }
 trap '${hook}' EXIT
 ${parts.awaitState}${receiveVisits(dir)}${parts.awaitCommand}`;

@@ -122,7 +122,7 @@ function restoreFunctions(functions: ByteString, exports: ByteString, hasExtglob
 const hasAliases = ({ script }: ShellState) => /^alias /m.test(script);
 
 function readVariables(variables: ByteString, { launchEnv, feed }: ReportContext) {
-  const records = parseRecords(variables)?.flatMap((record) => asBefore(record, feed));
+  const records = asBefore(parseRecords(variables), feed);
   if (!records) {
     const exported = variables.matchAll(/^declare -[a-zA-Z]*x[a-zA-Z]* (\w+)/gm);
     const lines = variables.replaceAll(/^declare -[-a-zA-Z]+ __trl_\w*(?:=.*)?\n/gm, ""); // no other shell's business
@@ -145,15 +145,15 @@ function readVariables(variables: ByteString, { launchEnv, feed }: ReportContext
 }
 
 /**
- * One that was given to the command alone and made constant by it cannot be made what it was in that shell. In the next
- * one it is that.
+ * One that was given to the command alone and made constant by it could not be made what it was in that shell. That is
+ * told behind all the others, where it was anything.
  */
-function asBefore(record: BashRecord, feed: Surroundings): readonly BashRecord[] {
-  const { name, flags } = record;
-  const isMade = flags.includes("r") && isGiven(name, feed);
-  return isMade && !attributesOf(name, feed).includes("r")
-    ? (recordsIn(feed.state).get(name) ?? [])
-    : [record];
+function asBefore(records: BashRecord[] | undefined, feed: Surroundings): BashRecord[] | undefined {
+  if (!records || feed.env.length === 0) return records;
+  const told = Map.groupBy(records, ({ name }) => name);
+  const isMadeConstant = ({ name, flags }: BashRecord) =>
+    flags.includes("r") && isGiven(name, feed) && !attributesOf(name, feed).includes("r");
+  return [...told.values()].flatMap(([first, ...before]) => (isMadeConstant(first!) ? before : [first!]));
 }
 
 type Fields = [string, string, string, string, string, string, string, string, string, string];

@@ -64,7 +64,7 @@ export function applyEnv(feed: CommandFeed, builtin: string): ByteString {
   const tag = `${builtin} export TRL_COMMAND_ID=${feed.commandId}\n`;
   if (feed.env.length === 0) return tag;
   const lines = feed.env.map(([name, value]) =>
-    value === null ? `${builtin} unset ${name}\n` : `${builtin} export ${name}=${quote(value)}\n`,
+    value === null ? `${builtin} unset -v ${name}\n` : `${builtin} export ${name}=${quote(value)}\n`,
   );
   // A variable may be read-only; that is not worth a word on the user's stderr.
   return `{\n${lines.join("")}} 2>/dev/null\n${tag}`;

@@ -137,20 +137,25 @@ done
 }
 
 /**
- * What is read-only stays as it is, and an attempt would end everything behind it. What is no plain text in the session
- * is none for programs, or another: it is made anew.
+ * What is read-only stays as it is. What is no plain text in the session is none for programs, or another: it is made
+ * anew. One that cannot be given keeps no other from it. The session's options are set already: no groups of patterns, and
+ * none of commands on one line.
  */
 function applyEnv(feed: CommandFeed): ByteString {
   const lines = feed.env.map(([name, value]) => {
-    const kind = `\${parameters[${name}]-}`;
-    const isOther = `${kind} == *(array|association|integer|float|lower|upper|left|right)* && ${kind} != *special*`;
-    const unset = `builtin unset ${name}`;
-    const set = `{ [[ ${isOther} ]] && ${unset}; builtin export ${name}=${quote(value ?? "")} }`;
-    return `[[ ${kind} == *readonly* ]] || ${value === null ? unset : set}\n`;
+    const unset = `builtin unset -v ${name}`;
+    if (value === null) return `case \${parameters[${name}]-} in *readonly*) ;; *) ${unset};; esac\n`;
+    const set = `builtin eval ${quote(`builtin export ${name}=${quote(value)}`)}`;
+    return `case \${parameters[${name}]-} in *readonly*) ;; *special*) ${set};; ${otherKinds}) ${unset}; ${set};; *) ${set};; esac\n`;
   });
-  const own = lines.length > 0 ? `{\n${lines.join("")}} 2>/dev/null\n` : "";
+  // With that option on, a failure would end the shell.
+  const before = "__trl_posix=${options[posixbuiltins]}\nbuiltin unsetopt posix_builtins\n";
+  const after = "case $__trl_posix in on) builtin setopt posix_builtins;; esac\n";
+  const own = lines.length > 0 ? `${before}{\n${lines.join("")}} 2>/dev/null\n${after}` : "";
   return own + parts.applyEnv({ ...feed, env: [] }, "builtin");
 }
+
+const otherKinds = "*array*|*association*|*integer*|*float*|*lower*|*upper*|*left*|*right*";
 
 /** `cd -` goes by where zsh was, not by OLDPWD; -q: no hooks of the user's on the way. */
 function quietly(script: ByteString, { previousDir }: ShellState): ByteString {
