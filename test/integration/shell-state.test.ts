@@ -220,6 +220,8 @@ describe("bash keeps", () => {
     expect(await run(failing, { env })).toMatchObject({ stdout: "bye x 3\n", exit_code: 3 });
     expect(await out("echo $w $v")).toBe("2");
     expect(await out("f() { trap 'echo in $v; exit 0' EXIT; false; }; set -e; f", { env })).toBe("in x");
+    const counting = "set +e; n=0; trap 'n=$((n+1))' CHLD; trap 'echo $v $n; trap -p CHLD' EXIT; /bin/true";
+    expect(await out(counting, { env })).toBe("x 1\ntrap -- 'n=$((n+1))' SIGCHLD");
   });
 
   test("words and directories, where a command was given something and has a handler on EXIT", async () => {
@@ -252,6 +254,12 @@ describe("bash keeps", () => {
     await out("v=abc");
     await out("readonly v; w=1", { env: { v: "x" } });
     expect(await out("echo $v; v=2; echo $v")).toBe("abc\n2");
+  });
+
+  test("its state, however few calls of functions it allows in each other", async () => {
+    const { out } = await newSession(wire, { shell: "bash" });
+    await out("FUNCNEST=1; y=1; (:)");
+    expect(await out("echo $y $FUNCNEST")).toBe("1 1");
   });
 
   test("functions that have the name of what a command is not to have", async () => {
@@ -559,6 +567,15 @@ describe("zsh", () => {
     );
   });
 
+  test("keeps its state where a command makes constant what it was given", async () => {
+    const { out } = await newSession(wire, { shell: "zsh" });
+    await out("x=old; a=(1 2)");
+    await out("readonly x a n; y=1", { env: { x: "given", a: "given", n: "given", b: "given" } });
+    expect(await out("echo $x $a[2] $+n $+b $y; x=2; n=3; echo $x $n; env | grep -c given; :")).toBe(
+      "old 2 0 0 1\n2 3\n0",
+    );
+  });
+
   for (const options of ["emulate sh", "setopt sh_glob", "setopt ignore_braces", "setopt ksh_arrays"]) {
     test(`is given what is for one command with ${options}`, async () => {
       const { out, run } = await newSession(wire, { shell: "zsh" });
@@ -569,4 +586,13 @@ describe("zsh", () => {
       expect(await out("echo $v $w; unsetopt err_exit")).toBe("old 1");
     });
   }
+});
+
+test("sh does not keep as constant what a command was given and made that", async () => {
+  const { out } = await newSession(wire, { shell: "sh" });
+  await out("x=old; k=1; readonly k");
+  await out("readonly x n; y=1", { env: { x: "given", n: "given", k: "given" } });
+  expect(await out("echo $x $y $k; x=2; n=3; echo $x $n; (k=2) 2>/dev/null || echo constant")).toBe(
+    "old 1 1\n2 3\nconstant",
+  );
 });

@@ -19,6 +19,7 @@ const hook = '{ __trl_report "$?" "$@"; } >/dev/null 2>&1';
 export const bootScript = (dir: string): ByteString => `unset BASH_ENV
 __trl_shopt0=\${BASHOPTS-}
 __trl_report() {
+if [[ -z \${__trl_forked-} ]]; then
 [[ -z \${__trl_done-} ]] || builtin return "$1"
 __trl_done=1
 __trl_set=$SHELLOPTS __trl_shopt=\${BASHOPTS-}
@@ -32,11 +33,15 @@ if [[ :$SHELLOPTS: == *:posix:* ]]; then builtin set +o posix; builtin unset -v 
 builtin trap '' XFSZ
 [[ :$__trl_set: != *:@(func|err)trace:* ]] || builtin trap - DEBUG ERR RETURN
 [[ -z \${__trl_stacks-} ]] || __trl_stack=("\${DIRSTACK[@]}")
-if [[ -n \${__trl_env+x} && -n \${__trl_wraps_trap-} ]]; then ( __trl_tell "$@" ); else __trl_tell "$@"; fi
+if [[ -n \${__trl_env+x} && -n \${__trl_wraps_trap-} ]]; then
+builtin trap -p CHLD >|${parts.fileWord(dir, "handlers")}
+builtin trap - CHLD
+( __trl_forked=1; __trl_report "$@" )
+builtin . ${parts.fileWord(dir, "handlers")}
 __trl_report() { builtin return "$1"; }
 builtin return "$1"
-}
-__trl_tell() {
+fi
+fi
 {
 builtin pwd
 builtin printf '\\0%s\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "$__trl_set" "$__trl_shopt0" "$__trl_shopt"
@@ -64,17 +69,19 @@ builtin declare -p
 builtin printf '\\0'
 builtin alias -p
 builtin umask -p
-if (( $# > 1 && \${#FUNCNAME[@]} <= 3 )); then builtin printf 'builtin set --'; builtin printf ' %q' "\${@:2}"; builtin printf '\\n'; fi
+if (( $# > 1 && \${#FUNCNAME[@]} <= 2 + \${__trl_forked:-0} )); then builtin printf 'builtin set --'; builtin printf ' %q' "\${@:2}"; builtin printf '\\n'; fi
 for ((__trl_i = \${#__trl_stack[@]} - 1; __trl_i > 0; __trl_i--)); do
 builtin printf 'builtin pushd -n -- %q\\n' "\${__trl_stack[__trl_i]}"
 done
 builtin printf '\\0'
-builtin unset -f __trl_report __trl_tell
+builtin unset -f __trl_report
 builtin declare -f
 builtin printf '\\0'
 builtin declare -Fx
 builtin printf '\\0end'
 } >|${parts.fileWord(dir, "report")}
+__trl_report() { builtin return "$1"; }
+builtin return "$1"
 }
 trap '${hook}' EXIT
 ${parts.awaitState}${receiveVisits(dir)}${parts.awaitCommand}`;

@@ -115,6 +115,8 @@ export const shellFiles = {
   report: "state",
   /** Old values of the variables that a command was given for itself alone. */
   savedEnv: "env",
+  /** The user's handlers that are not to see what the machinery does. */
+  handlers: "handlers",
   /** A directory, to stand for one that was removed. */
   gone: "gone",
 } as const;

@@ -2,7 +2,7 @@
 // is an `eval` in a `-c` line, and what `set`, `export -p`, `readonly -p` and `alias` print is made into a
 // script here. Functions last for one command.
 import { type ByteString, fromText, quote } from "./byte-string.ts";
-import type { ReportedState, ShellDialect } from "./dialect.ts";
+import type { ReportedState, ShellDialect, ShellState } from "./dialect.ts";
 import * as parts from "./script-parts.ts";
 
 const bootFile = "boot";
@@ -118,7 +118,11 @@ export const posix: ShellDialect = {
         parts.unsetLines({ PATH: "", ...launchEnv }, isThere) +
         assignments.map(([name, text]) => `${exported.has(name) ? "export " : ""}${text}\n`).join("") +
         before.map(({ text }) => text).join("") +
-        lines("readonly", readonlyNames(readonlys)) +
+        // One that was given to the command alone and made constant by it is not that in the session.
+        lines(
+          "readonly",
+          readonlyNames(readonlys).filter((name) => !own.includes(name) || wasReadonly(name, feed.state)),
+        ) +
         `umask ${umask.trim()}\n` +
         lines(
           "set -o",
@@ -161,6 +165,9 @@ const readonlyNames = (text: ByteString): string[] =>
   [...text.matchAll(/^(?:readonly|declare -\w+) (\w+)/gm)]
     .map((match) => match[1]!)
     .filter((name) => !notKept.test(name));
+
+const wasReadonly = (name: string, { script }: ShellState): boolean =>
+  new RegExp(`^readonly ${name}$`, "m").test(script);
 
 /** What a state's script says of a variable: an assignment, that it is unset, or nothing. */
 function saidOf(name: string, script: ByteString): { text: ByteString; isUnset: boolean } {

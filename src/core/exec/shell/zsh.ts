@@ -31,7 +31,12 @@ builtin emulate -L zsh
 builtin setopt extended_glob
 builtin unsetopt xtrace verbose err_exit err_return
 builtin trap '' XFSZ
-if (( \${#__trl_env} )); then builtin unset $__trl_env; builtin source ${parts.fileWord(dir, "savedEnv")}; fi
+__trl_constant=()
+for __trl_name in $__trl_env; do
+if [[ \${parameters[$__trl_name]-} == *readonly* ]]; then __trl_constant+=($__trl_name); builtin continue; fi
+builtin unset -v $__trl_name
+[[ ! -f ${parts.fileWord(dir, "savedEnv")}.$__trl_name ]] || builtin source ${parts.fileWord(dir, "savedEnv")}.$__trl_name
+done
 {
 builtin pwd
 builtin printf '\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "\${(j.:.)__trl_on0}" "\${(j.:.)__trl_on}"
@@ -41,7 +46,10 @@ builtin print -rl -- \${(k)parameters[(R)*export*]}
 builtin printf '\\0'
 __trl_names=(\${(k)parameters[(R)^*(special|hide|undefined)*]} \${(k)parameters[(I)(${usersSpecials.replaceAll(" ", "|")})]})
 __trl_names=(\${\${__trl_names:#__trl_*}:#(_|TRL_COMMAND_ID|PWD|OLDPWD|signals|zshexit_functions|ZSH_*|TTY|VENDOR|MACHTYPE|OSTYPE|CPUTYPE|HOST|LOGNAME)})
-builtin typeset -p -- $__trl_names
+builtin typeset -p -- \${__trl_names:|__trl_constant}
+for __trl_name in $__trl_constant; do
+[[ ! -f ${parts.fileWord(dir, "savedEnv")}.$__trl_name ]] || builtin print -r -- "$(<${parts.fileWord(dir, "savedEnv")}.$__trl_name)"
+done
 (( \${+PATH} )) || builtin print unset PATH
 (( \${+HOME} )) || builtin print unset HOME
 builtin printf '\\0'
@@ -120,7 +128,7 @@ function prologue(feed: CommandFeed, dir: string): ByteString {
     ? `__trl_env=()
 for __trl_name in ${names}; do
 [[ \${parameters[$__trl_name]-} == *readonly* ]] || ` +
-      `{ __trl_env+=($__trl_name); builtin typeset -p $__trl_name >>|${savedEnv} 2>/dev/null; }
+      `{ __trl_env+=($__trl_name); builtin typeset -p $__trl_name >|${savedEnv}.$__trl_name 2>/dev/null; }
 done
 `
     : "";
