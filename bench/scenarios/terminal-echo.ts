@@ -77,7 +77,10 @@ interface Echo {
   tmux: Figure | undefined;
 }
 
-/** They take turns, with several daemons one after the other. Floods of one side must not disturb the other, so beside those each has its own time. */
+/**
+ * They take turns, with several daemons one after the other. Floods of one side must not disturb the other, so beside
+ * those each has its own time.
+ */
 async function quietEcho(
   bench: Bench,
   turns: { pauseMs: number; warmUp: number; count: number },

@@ -58,9 +58,7 @@ export class Attachment implements LaneSubscriber {
     spec.lane.attach(this);
   }
 
-  /** Who had to wait for the command may have gone meanwhile. */
   start(): void {
-    if (this.#spec.lane.isClosed) this.closed();
     this.#isStarted = true;
     this.#advance();
   }

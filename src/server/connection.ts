@@ -149,6 +149,8 @@ export class Connection implements OutputLane, Listener {
 
   attach(subscriber: LaneSubscriber): void {
     this.#subscribers.add(subscriber);
+    // Who had to be waited for may find the client gone. It is told when it has come to be, and before it starts.
+    if (this.isClosed) queueMicrotask(() => subscriber.closed());
   }
 
   detach(subscriber: LaneSubscriber): void {

@@ -56,9 +56,8 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener, T
     lane.attach(this);
   }
 
-  /** Nothing is sent before. Who had to wait for the terminal may have gone meanwhile. */
+  /** Nothing is sent before. */
   start(): void {
-    if (this.#spec.lane.isClosed) this.closed();
     this.#isStarted = true;
     this.#advance();
   }

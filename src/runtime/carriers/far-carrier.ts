@@ -101,6 +101,7 @@ class Far {
       const [word, ...rest] = answer.split(" ");
       if (word === "ready" && !this.#isDisposed) return command.carry(events);
       await command.close();
+      this.#refuseIfDisposed();
       if (word !== "need") throw this.#refusal(word, rest.join(" "));
       if (round === roundsMax) throw this.#refusal("refused", "the executable was copied, but is not found");
       await this.#provide(rest[0]!, rest[1] === "gzip");
@@ -121,7 +122,7 @@ class Far {
 
   async #start(script: string, mark: string, merelyLooks: boolean): Promise<FarCommand> {
     const { channel } = this;
-    if (this.#isDisposed) throw this.#refusal("refused", "the link is not used any more");
+    this.#refuseIfDisposed();
     return new FarCommand({
       argv: await channel.command(script, merelyLooks),
       env: this.context.env,
@@ -151,6 +152,10 @@ class Far {
       }).finally(() => this.#copies.delete(executable.key));
     this.#copies.set(executable.key, copying);
     await copying.catch(explain(this.channel));
+  }
+
+  #refuseIfDisposed(): void {
+    if (this.#isDisposed) throw this.#refusal("refused", "the link is not used any more");
   }
 
   #refusal(word: string | undefined, reason: string): Error {
