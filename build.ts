@@ -23,6 +23,7 @@ async function compile(outfile: string, target?: (typeof targets)[number]): Prom
     sourcemap: "inline",
     bytecode: true,
     format: "esm",
+    splitting: true, // what one verb needs is not loaded by another
     define: { "process.env.NODE_ENV": '"production"' },
     compile: {
       outfile,
@@ -34,8 +35,9 @@ async function compile(outfile: string, target?: (typeof targets)[number]): Prom
       autoloadPackageJson: false,
     },
   });
-  rmSync(`${outfile}.map`, { force: true }); // it is inside
   if (!result.success) throw new AggregateError(result.logs, `${outfile} could not be built`);
+  // Those are inside.
+  for (const { kind, path } of result.outputs) if (kind === "sourcemap") rmSync(path, { force: true });
 }
 
 async function buildAll(): Promise<void> {

@@ -27,13 +27,13 @@ const rooms: Record<string, Room> = {
   server: { rooms: ["core", "runtime", "protocol", "util"], packages: ["node:"] },
   daemon: {
     rooms: ["server", "core", "runtime", "protocol", "util"],
-    packages: ["node:", "consola", "valibot"],
+    packages: ["node:", "consola/core", "valibot"],
   },
   client: { rooms: ["protocol", "util"], packages: ["node:", "ws"] },
   runtime: { rooms: ["client", "protocol", "util"], packages: ["node:"] },
   package: { rooms: ["client", "protocol"], packages: [] },
   cli: { rooms: ["client", "protocol", "util"], packages: ["node:", "citty"] },
-  main: { rooms: ["cli", "util"], packages: ["citty"] },
+  main: { rooms: ["cli", "daemon"], packages: [] },
 };
 /** Files that may look further than their room. */
 const furtherRooms: Record<string, string[]> = { "src/cli/serve.ts": ["daemon"] };

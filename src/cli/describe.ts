@@ -4,9 +4,9 @@ import { checkFlags } from "./check-flags.ts";
 import { socketArgs, socketPathFrom, tryConnect } from "./connection.ts";
 import { methodPage, overviewPage } from "./describe/pages.ts";
 import { CliError, usageExitCode } from "./errors.ts";
+import { stdoutPaint } from "./paint.ts";
 import { jsonArgs, print, printJson } from "./print.ts";
 import { startPrivateDaemon } from "./private-daemon.ts";
-import { stdoutPaint } from "./style.ts";
 
 const args = { ...socketArgs, ...jsonArgs } as const satisfies ArgsDef;
 

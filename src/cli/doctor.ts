@@ -1,4 +1,5 @@
 import { type ArgsDef, defineCommand } from "citty";
+import type { Paint, Tone } from "../util/style.ts";
 import { checkFlags, refuseWords } from "./check-flags.ts";
 import { socketArgs, socketPathFrom } from "./connection.ts";
 import { type Check, type CheckReport, runChecks, type Status } from "./doctor/check.ts";
@@ -9,8 +10,8 @@ import { linuxChecks } from "./doctor/platform-linux.ts";
 import { programChecks } from "./doctor/program.ts";
 import { toolChecks } from "./doctor/tools.ts";
 import { tryDaemon } from "./doctor/trial.ts";
+import { stdoutPaint } from "./paint.ts";
 import { jsonArgs, print, printJson } from "./print.ts";
-import { type Paint, stdoutPaint, type Tone } from "./style.ts";
 import { hanging } from "./wrap.ts";
 
 const args = { ...socketArgs, ...jsonArgs } as const satisfies ArgsDef;

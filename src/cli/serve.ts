@@ -1,6 +1,5 @@
 import { type ArgsDef, defineCommand } from "citty";
 import { boot } from "../daemon/boot.ts";
-import { preferFewThreads } from "../daemon/few-processes-linux.ts";
 import { environmentName, type FlagTable, flags } from "../daemon/flags.ts";
 import { type Arrival, arrive, goBack, hearSignals } from "../daemon/handover/arrival.ts";
 import { takeLetter } from "../daemon/handover/letter.ts";
@@ -36,7 +35,6 @@ export default defineCommand({
   meta: { name: "serve", description: "Run the daemon in the foreground (also: trl with flags only)" },
   args,
   async run({ args: given, rawArgs }) {
-    if (process.platform === "linux") preferFewThreads(process.env);
     const letter = takeLetter(process.env);
     let arrival: Arrival | undefined;
     try {

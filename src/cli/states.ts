@@ -1,5 +1,5 @@
 // How something is or has ended, in one word or two, and in which colour.
-import type { Tone } from "./style.ts";
+import type { Tone } from "../util/style.ts";
 
 interface End {
   exit_code: number | null;

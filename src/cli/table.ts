@@ -1,7 +1,9 @@
 // Tables: columns by what is to be seen of a text, not by its length. On a terminal they fit in; for a pipe nothing
 // is cut and nothing coloured.
+
+import type { Paint, Tone } from "../util/style.ts";
 import { oneLine } from "./format.ts";
-import { type Paint, stdoutPaint, type Tone } from "./style.ts";
+import { stdoutPaint } from "./paint.ts";
 
 export interface Column<Row> {
   title: string;

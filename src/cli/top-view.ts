@@ -1,7 +1,8 @@
 // A moment of `trl top` as lines: a header, the table, and what the keys do.
+
+import type { Paint } from "../util/style.ts";
 import { bytes, duration } from "./format.ts";
 import { runningColumns } from "./running.ts";
-import type { Paint } from "./style.ts";
 import { type Column, cut, tableLines } from "./table.ts";
 import { type Sample, type SortName, sorted, type TopRow } from "./top-sample.ts";
 

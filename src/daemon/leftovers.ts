@@ -1,7 +1,6 @@
 // What daemons that were killed have left: processes, control groups, directories. Looked for when this daemon listens
 // already, and never in one go: nobody waits for it. Whose a process was is told by the tag in its environment, by the
 // control group that it is in, by what the dead daemon had noted of it, or by its parents; never by its name.
-import { rm } from "node:fs/promises";
 import { membersOf, sweepCgroups, thaw } from "../core/isolation/abandoned-cgroups.ts";
 import { killPatienceMs, leftoverGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
@@ -14,6 +13,7 @@ import {
 import { tagNames } from "../core/process/tags.ts";
 import { signalAll } from "../core/process/terminate.ts";
 import { type AbandonedDir, abandonedDirs } from "../util/abandoned-dirs.ts";
+import { files } from "../util/lazy-modules.ts";
 import { daemonTag, tagOfDeadStdio } from "./daemon-tag.ts";
 import { kinOf, withDescendants } from "./kinship.ts";
 
@@ -66,7 +66,10 @@ export class Leftovers {
     for (const { path, pid } of this.#dirs) thaw(path, pid);
     const survivors = await this.#endProcesses();
     for (const { path, pid } of this.#dirs) await sweepCgroups(path, pid);
-    for (const { path } of this.#dirs) await rm(path, { recursive: true, force: true }).catch(() => {});
+    for (const { path } of this.#dirs)
+      await files()
+        .rm(path, { recursive: true, force: true })
+        .catch(() => {});
     const { log } = this.#spec;
     for (const { pid } of survivors) log.error("a process could not be killed", { pid });
     if (this.#met.size === 0) return;

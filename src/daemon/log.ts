@@ -1,15 +1,14 @@
 // The daemon's log, on stderr: for people on a terminal, or one JSON object a line for machines.
-import { type ConsolaReporter, createConsola, LogLevels } from "consola";
+import { type ConsolaReporter, createConsola, LogLevels, type LogType } from "consola/core";
 import type { Log, LogFields } from "../core/log.ts";
+import { isTerminal } from "../core/process/libc.ts";
+import { hasColour, type Paint, paintFor, type Tone } from "../util/style.ts";
 
 export function createLog(options: { format: "pretty" | "json"; isVerbose: boolean }): Log {
   const isJson = options.format === "json";
-  process.stderr.on("error", () => {}); // whoever read the log may go away; the daemon goes on
   const consola = createConsola({
     level: options.isVerbose ? LogLevels.debug : LogLevels.info,
-    stdout: process.stderr,
-    stderr: process.stderr,
-    ...(isJson ? { reporters: [jsonReporter] } : {}),
+    reporters: [isJson ? jsonReporter() : prettyReporter()],
   });
   const say =
     (level: keyof Log) =>
@@ -20,12 +19,55 @@ export function createLog(options: { format: "pretty" | "json"; isVerbose: boole
   return { debug, info: say("info"), warn: say("warn"), error: say("error") };
 }
 
-const jsonReporter: ConsolaReporter = {
-  log({ date, type, args: [message, fields] }) {
-    const line = { time: date.toISOString(), level: type, message, ...(fields as LogFields) };
-    process.stderr.write(`${JSON.stringify(line)}\n`);
-  },
+function jsonReporter(): ConsolaReporter {
+  const print = stderrPrinter();
+  return {
+    log({ date, type, args: [message, fields] }) {
+      print(JSON.stringify({ time: date.toISOString(), level: type, message, ...(fields as LogFields) }));
+    },
+  };
+}
+
+const signs: Partial<Record<LogType, [tone: Tone, sign: string]>> = {
+  debug: ["dim", "\u2699"],
+  info: ["cyan", "\u2139"],
+  warn: ["yellow", "WARN"],
+  error: ["red", "ERROR"],
 };
+
+/** Where lines are kept, whoever keeps them notes the time; a terminal does not. */
+function prettyReporter(): ConsolaReporter {
+  const print = stderrPrinter();
+  const isOnTerminal = isTerminal(2);
+  const paint: Paint = paintFor(hasColour(isOnTerminal, process.env));
+  return {
+    log({ date, type, args: [message] }) {
+      const [tone, sign] = signs[type] ?? ["dim", type];
+      const time = isOnTerminal ? `${paint("dim", date.toTimeString().slice(0, 8))} ` : "";
+      print(`${time}${paint(tone, sign)} ${message}`);
+    },
+  };
+}
+
+/**
+ * Not by `process.stderr`, which is a stream above the same, and milliseconds of the start. Whoever read the log may go
+ * away, and the daemon goes on.
+ */
+function stderrPrinter(): (line: string) => void {
+  let sink: Bun.FileSink | undefined;
+  const ignore = (written: number | Promise<number>) => {
+    if (typeof written !== "number") written.catch(() => {});
+  };
+  return (line) => {
+    try {
+      sink ??= Bun.stderr.writer();
+      ignore(sink.write(`${line}\n`));
+      ignore(sink.flush());
+    } catch {
+      // closed
+    }
+  };
+}
 
 function asWords(fields: LogFields): string {
   const words = Object.entries(fields).filter(([, value]) => value !== undefined);

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { EnvPolicy } from "../core/isolation/env-policy.ts";
 import type { ConnectionLimits } from "../server/quota.ts";
-import { withoutThreadsMark } from "../util/engine-settings.ts";
+import { hasThreads } from "../util/engine-settings.ts";
 import { announcementsDirs } from "../util/runtime-dir.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
 import type { KnownRuntime } from "./config.ts";
@@ -132,7 +132,7 @@ export function readOptions(
 
 /** Who is there for one command has no time for it; without threads of its own the engine would keep everybody waiting. */
 const canRehearse = (isForCaller: boolean, env: Record<string, string>): boolean =>
-  process.platform === "linux" && !isForCaller && env[withoutThreadsMark] === undefined;
+  process.platform === "linux" && !isForCaller && hasThreads(env);
 
 const patternsIn = (text: string | undefined): string[] =>
   (text ?? "")

@@ -1,7 +1,7 @@
 // The word that frontends prove themselves with: 256 bits in a file that only its owner can read, beside the socket.
-import { randomBytes, timingSafeEqual } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { forOwnerAlone } from "../util/private-files.ts";
+import { randomHex } from "../util/random.ts";
 import { readTokenFile, type TokenFile, tokenPath, tokenVariable } from "../util/token-file.ts";
 import { OptionError } from "./option-error.ts";
 
@@ -24,11 +24,11 @@ const replaceable = new Set<TokenFile["state"]>(["missing", "empty", "not-privat
 const cannotBeMade = "the token's file cannot be made";
 
 /** For where nobody but us is to know one. */
-export const freshToken = (): string => randomBytes(tokenBytes).toString("hex");
+export const freshToken = (): string => randomHex(tokenBytes);
 
 function makeToken(path: string): string {
   const token = freshToken();
-  const fresh = `${path}.${randomBytes(4).toString("hex")}`;
+  const fresh = `${path}.${randomHex(4)}`;
   try {
     forOwnerAlone(() => writeFileSync(fresh, `${token}\n`, { flag: "wx" }));
     renameSync(fresh, path); // never half written
@@ -43,5 +43,5 @@ function makeToken(path: string): string {
 export function tokenCheck(token: string): (given: string) => boolean {
   const digest = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
   const right = digest(token);
-  return (given) => timingSafeEqual(digest(given), right);
+  return (given) => crypto.timingSafeEqual(digest(given), right);
 }

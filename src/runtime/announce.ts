@@ -1,9 +1,9 @@
 // A daemon's note of itself, for those who look for one: whole from the first moment, and gone with it.
-import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Announcement } from "../protocol/announcement.ts";
 import { forOwnerAlone } from "../util/private-files.ts";
+import { randomHex } from "../util/random.ts";
 import { makeOwnDir } from "../util/runtime-dir.ts";
 
 /** Gives what withdraws it. Throws where the directory is not ours to write to. */
@@ -11,9 +11,9 @@ export function announce(directory: string, announcement: Announcement): () => v
   makeOwnDir(dirname(directory));
   makeOwnDir(directory);
   // One daemon a socket, one note a socket: whoever comes after a killed one takes its place.
-  const name = createHash("sha256").update(announcement.socket_path).digest("hex").slice(0, 16);
+  const name = new Bun.CryptoHasher("sha256").update(announcement.socket_path).digest("hex").slice(0, 16);
   const path = join(directory, `${name}.json`);
-  const fresh = join(directory, `.${name}.${randomBytes(4).toString("hex")}`);
+  const fresh = join(directory, `.${name}.${randomHex(4)}`);
   try {
     forOwnerAlone(() => writeFileSync(fresh, `${JSON.stringify(announcement)}\n`, { flag: "wx" }));
     renameSync(fresh, path);

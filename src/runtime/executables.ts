@@ -1,5 +1,4 @@
 // The builds of this program at hand, for the machines it is to run on: itself, and those that lie beside it.
-import { createHash } from "node:crypto";
 import { closeSync, createReadStream, openSync, readSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { TrlError } from "../protocol/errors.ts";
@@ -90,7 +89,7 @@ function fileAt(path: string): string {
 }
 
 async function checksumOf(path: string): Promise<string> {
-  const hash = createHash("sha256");
+  const hash = new Bun.CryptoHasher("sha256");
   for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 }))
     hash.update(chunk as Uint8Array);
   return hash.digest("hex");

@@ -1,8 +1,9 @@
 // A container that is made from an image when it is first needed, and removed with whoever made it. Where that one was
 // killed, the next one who makes a container removes it.
-import { randomBytes } from "node:crypto";
+
 import { hostname } from "node:os";
 import { NoDaemonError } from "../client/carriers/carrier.ts";
+import { randomHex } from "../util/random.ts";
 import { startTimeOf } from "../util/start-time.ts";
 import { type Answer, runProgram } from "./run-program.ts";
 import { VacantError } from "./vacant.ts";
@@ -67,7 +68,7 @@ export class ImageContainer {
   async #make(): Promise<string> {
     await this.#removeAbandoned();
     const { image, options } = this.#setup;
-    const name = `trl-${randomBytes(6).toString("hex")}`;
+    const name = `trl-${randomHex(6)}`;
     const ours = ["--name", name, "--label", `${ownerLabel}=${ownerOf(process.pid)}`];
     const words = ["run", "-d", "--rm", ...ours, ...options, "--entrypoint", "sh", image, "-c", keeper];
     const { exitCode, stdout, stderr } = await this.#ask(words, makeMaxMs, this.#leaving.signal);

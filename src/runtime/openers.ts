@@ -1,8 +1,6 @@
 // How each kind of runtime is reached: from its description to what carries frames.
 import { readFileSync } from "node:fs";
 import type { OpenCarrier } from "../client/carriers/carrier.ts";
-import { childCarrier } from "../client/carriers/child.ts";
-import { unixCarrier } from "../client/carriers/unix.ts";
 import { webCarrier } from "../client/carriers/websocket.ts";
 import type { RuntimeKind, RuntimeSpec, SpecOf } from "../protocol/runtime.ts";
 import { dockerCarrier } from "./carriers/docker.ts";
@@ -26,11 +24,15 @@ export interface Opener {
 /** Its environment is without what is the daemon's own business. */
 export type OpenerContext = FarContext & { env: Record<string, string> };
 
+// Loaded when they are asked for: they bring the runtime's streams along (see lazy-modules.ts).
+const unix = () => import("../client/carriers/unix.ts");
+const child = () => import("../client/carriers/child.ts");
+
 type OpenerOf<K extends RuntimeKind> = (spec: SpecOf<K>, context: OpenerContext) => Opener;
 
 const openers = {
   socket: ({ path }) => {
-    const open = unixCarrier(path);
+    const open: OpenCarrier = async (events) => (await unix()).unixCarrier(path)(events);
     return { open, find: open, target: path };
   },
 
@@ -48,12 +50,14 @@ const openers = {
     const own = { ...context.env, ...withoutNulls(env) };
     const place = working_dir === undefined ? {} : { cwd: working_dir };
     // A carrier of a child is good for one child; each link has its own.
-    const open: OpenCarrier = ({ message, closed }) =>
-      childCarrier({ command: argv, env: own, ...place })({
+    const open: OpenCarrier = async ({ message, closed }) => {
+      const { childCarrier } = await child();
+      return await childCarrier({ command: argv, env: own, ...place })({
         message,
         // That it has ended says nothing of a daemon that it led to.
         closed: (error) => closed(new Error(error.message)),
       });
+    };
     return { open, find: open, mayBePrivate: true, target: argv[0]! };
   },
 

@@ -1,5 +1,5 @@
 // A program that answers and ends.
-import { spawn } from "node:child_process";
+import { childProcesses } from "../util/lazy-modules.ts";
 
 export interface Answer {
   exitCode: number | null;
@@ -18,7 +18,7 @@ export interface RunLimits {
 export function runProgram(argv: readonly string[], { env, maxMs, signal }: RunLimits): Promise<Answer> {
   const [program = "", ...args] = argv;
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
+    const child = childProcesses().spawn(program, args, {
       stdio: ["ignore", "pipe", "pipe"],
       env: env as NodeJS.ProcessEnv,
       timeout: maxMs,

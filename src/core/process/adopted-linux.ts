@@ -3,7 +3,7 @@
 import { FFIType, ptr } from "bun:ffi";
 import { constants } from "node:os";
 import type { ProcessUsage } from "../isolation/meter.ts";
-import { openLibrary } from "./libc.ts";
+import { openLibrary } from "./c-library.ts";
 import { standstill } from "./standstill.ts";
 import { usageFrom } from "./usage.ts";
 

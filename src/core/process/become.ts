@@ -1,6 +1,6 @@
 // How this process becomes another program, with its pid and its children.
 import { FFIType, ptr } from "bun:ffi";
-import { openLibrary } from "./libc.ts";
+import { openLibrary } from "./c-library.ts";
 
 const { i32, pointer } = FFIType;
 const open = () =>

@@ -1,6 +1,6 @@
 // What can be handed to another program on Linux: descriptors that stay open, and a file in memory.
 import { FFIType, ptr } from "bun:ffi";
-import { openLibrary } from "./libc.ts";
+import { openLibrary } from "./c-library.ts";
 
 const { i32, u32, pointer } = FFIType;
 

@@ -1,8 +1,8 @@
 // The few system calls that Bun has no door for, and those whose door is too wide for the way of a command: Node's
 // `kill`, `writeSync` and `closeSync` cost two to three times as much. Those that are variadic (prctl, fcntl, ioctl) are called on Linux only,
 // where variadic arguments travel like others: on macOS arm64 the call would break.
-import { dlopen, type FFIFunction, FFIType, ptr } from "bun:ffi";
-import { existsSync } from "node:fs";
+import { FFIType, ptr } from "bun:ffi";
+import { openLibrary } from "./c-library.ts";
 
 const { i32, u64, pointer } = FFIType;
 const isLinux = process.platform === "linux";
@@ -19,6 +19,7 @@ const shared = {
   read: { args: [i32, pointer, u64], returns: i32 },
   close: { args: [i32], returns: i32 },
   pwrite: { args: [i32, pointer, u64, FFIType.i64], returns: i32 },
+  isatty: { args: [i32], returns: i32 },
   sched_yield: { args: [], returns: i32 },
   ftruncate: { args: [i32, FFIType.i64], returns: i32 },
 } as const;
@@ -32,26 +33,6 @@ const linuxOnly = {
   send: { args: [i32, pointer, u64, i32], returns: i32 },
   epoll_ctl: { args: [i32, i32, i32, pointer], returns: i32 },
 } as const;
-
-const muslArch = process.arch === "arm64" ? "aarch64" : "x86_64";
-/** By its whole path: a name that is not found would be looked for in the directory that we were started in. */
-const muslPath = `/lib/libc.musl-${muslArch}.so.1`;
-const libraryNames = isLinux
-  ? ["libc.so.6", ...(existsSync(muslPath) ? [muslPath] : [])]
-  : ["libSystem.B.dylib"];
-
-/** The system's C library, with these of its functions. */
-export function openLibrary<T extends Record<string, FFIFunction>>(symbols: T) {
-  const failures: string[] = [];
-  for (const name of libraryNames) {
-    try {
-      return dlopen(name, symbols).symbols;
-    } catch (error) {
-      failures.push((error as Error).message);
-    }
-  }
-  throw new Error(`the C library could not be opened: ${failures.join("; ")}`);
-}
 
 const libc = openLibrary(
   (isLinux ? { ...shared, ...linuxOnly } : shared) as typeof shared & typeof linuxOnly,
@@ -71,6 +52,9 @@ const F_DUPFD_CLOEXEC = 1030;
 const widePipeBytes = 256 * 1024;
 
 const pair = new Int32Array(2);
+
+/** As `isatty` of `node:tty`, which brings streams along. */
+export const isTerminal = (fd: number): boolean => libc.isatty(fd) === 1;
 
 /**
  * A real pipe, read end first. Bun's own `stdio: "pipe"` is a socket pair, on which programs cannot reopen

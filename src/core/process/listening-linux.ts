@@ -3,7 +3,7 @@
 // left, clients wait in the system's queue: Bun is not told that they have come.
 import { FFIType, ptr } from "bun:ffi";
 import { fstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { openLibrary } from "./libc.ts";
+import { openLibrary } from "./c-library.ts";
 
 const { i32, pointer } = FFIType;
 const open = () =>

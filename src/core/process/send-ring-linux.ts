@@ -3,7 +3,7 @@
 // done, or refused, before the call returns: nothing is under way afterwards, and the kernel looks at the shared
 // memory only while we call it.
 import { FFIType, type Pointer, ptr, toArrayBuffer } from "bun:ffi";
-import { openLibrary } from "./libc.ts";
+import { openLibrary } from "./c-library.ts";
 
 const { i32, i64, i64_fast, u64 } = FFIType;
 const SYS_io_uring_setup = 425;

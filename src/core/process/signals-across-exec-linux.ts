@@ -4,7 +4,7 @@
 // with the signal's number, and a clock that runs says that one has come. For SIGTERM it runs 15 s, SIGINT 2, SIGHUP 1.
 import { FFIType, ptr } from "bun:ffi";
 import { constants } from "node:os";
-import { openLibrary } from "./libc.ts";
+import { openLibrary } from "./c-library.ts";
 
 const { i32, u32, u64, pointer } = FFIType;
 

@@ -2,10 +2,10 @@
 // themselves), and in one moment in which nothing moves everything is written down and this process becomes the other
 // program. Where that fails, all goes on as it was.
 import { closeSync, openSync } from "node:fs";
-import { isatty } from "node:tty";
 import type { Log } from "../../core/log.ts";
 import { become } from "../../core/process/become.ts";
 import { keepAcrossExec } from "../../core/process/crossing-linux.ts";
+import { isTerminal } from "../../core/process/libc.ts";
 import { type HeldSignals, holdSignals } from "../../core/process/signals-across-exec-linux.ts";
 import type { SessionRegistry } from "../../core/session/registry.ts";
 import { TrlError } from "../../protocol/errors.ts";
@@ -51,7 +51,7 @@ export class Upgrader implements Upgrading {
   house: House | undefined;
   #isBusy = false;
   /** Its end is the end of the daemon, whatever lies where its program was. */
-  readonly #hasTerminal = [0, 1, 2].some((fd) => isatty(fd));
+  readonly #hasTerminal = [0, 1, 2].some(isTerminal);
 
   constructor(readonly log: Log) {}
 

@@ -1,7 +1,7 @@
 // From a way to run a script somewhere to a carrier of frames: the daemon there is reached through `trl dial-stdio`, and
 // the executable is brought along where it is missing. The daemon outlives the link, so that a new one finds
 // everything as it was left.
-import { randomBytes } from "node:crypto";
+
 import {
   type Carrier,
   type CarrierEvents,
@@ -9,6 +9,7 @@ import {
   type OpenCarrier,
 } from "../../client/carriers/carrier.ts";
 import { TrlError } from "../../protocol/errors.ts";
+import { randomHex } from "../../util/random.ts";
 import type { Executables } from "../executables.ts";
 import { copyTo } from "../provision.ts";
 import { connectScript } from "../provision-scripts.ts";
@@ -165,7 +166,7 @@ class Far {
   }
 }
 
-const newMark = () => `trl-far-${randomBytes(6).toString("hex")}`;
+const newMark = () => `trl-far-${randomHex(6)}`;
 
 const explain =
   ({ label }: Channel) =>

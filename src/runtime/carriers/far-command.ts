@@ -1,9 +1,9 @@
 // A command that runs a script on the far side (ssh, docker exec, kubectl exec), up to the script's first word to us.
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import type { Carrier, CarrierEvents } from "../../client/carriers/carrier.ts";
 import { lineReader } from "../../client/carriers/lines.ts";
+import { childProcesses, streams } from "../../util/lazy-modules.ts";
 
 export interface FarCommandSetup {
   argv: readonly string[];
@@ -38,7 +38,7 @@ export class FarCommand {
   constructor(setup: FarCommandSetup) {
     this.#setup = setup;
     const [program = "", ...args] = setup.argv;
-    const child = spawn(program, args, {
+    const child = childProcesses().spawn(program, args, {
       stdio: ["pipe", "pipe", "pipe"],
       env: setup.env as NodeJS.ProcessEnv,
     });
@@ -80,7 +80,9 @@ export class FarCommand {
 
   /** Gives all of it to the script; a script that has ended does not want the rest. */
   async feed(...input: [Readable, ...NodeJS.ReadWriteStream[]]): Promise<void> {
-    await pipeline([...input, this.#child.stdin!]).catch(() => {});
+    await streams()
+      .pipeline([...input, this.#child.stdin!])
+      .catch(() => {});
   }
 
   /** Resolves when the command is gone. */

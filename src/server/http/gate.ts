@@ -1,6 +1,6 @@
 // Who may come in by HTTP. A page in a browser must not get at the daemon, neither by a name that it makes point here
 // (Host), nor from its own origin (Origin), nor without the token.
-import { isIP } from "node:net";
+import { isAddress } from "./is-address.ts";
 
 export interface Binding {
   hostname: string;
@@ -72,7 +72,7 @@ export class Gate {
   }
 
   #isOurName(host: string): boolean {
-    return this.#names.has(host) || (this.#takesAddresses && isIP(host) !== 0);
+    return this.#names.has(host) || (this.#takesAddresses && isAddress(host));
   }
 }
 

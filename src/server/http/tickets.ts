@@ -1,6 +1,6 @@
 // A browser cannot send a header with a WebSocket, and a token has no place in an address: it asks for a ticket, which
 // is good for one connection within a short time.
-import { randomBytes } from "node:crypto";
+import { randomHex } from "../../util/random.ts";
 
 export const ticketSeconds = 30;
 const ticketsMax = 1000;
@@ -27,7 +27,7 @@ export class Tickets {
       if (until > now && this.#expiry.size < ticketsMax) break; // the rest is younger
       this.#expiry.delete(ticket);
     }
-    const ticket = randomBytes(32).toString("hex");
+    const ticket = randomHex(32);
     this.#expiry.set(ticket, now + ticketSeconds * 1000);
     return ticket;
   }

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { type SessionRow, sessionColumns } from "../../../src/cli/ls.ts";
 import { type Running, runningColumns } from "../../../src/cli/running.ts";
-import { hasColour, paintFor } from "../../../src/cli/style.ts";
 import { type Column, cut, renderTable } from "../../../src/cli/table.ts";
 import { type Sample, sorted } from "../../../src/cli/top-sample.ts";
 import { plainLines, type View, windowLines } from "../../../src/cli/top-view.ts";
+import { hasColour, paintFor } from "../../../src/util/style.ts";
 import { expectGolden } from "../../support/golden.ts";
 
 beforeAll(() => {

@@ -26,6 +26,3 @@ export function hasColour(isTerminal: boolean, env: Record<string, string | unde
 }
 
 export const paintFor = (isColoured: boolean): Paint => (isColoured ? coloured : plain);
-
-/** For what goes to standard output. */
-export const stdoutPaint = (): Paint => paintFor(hasColour(process.stdout.isTTY === true, process.env));
