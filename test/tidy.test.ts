@@ -33,7 +33,7 @@ const rooms: Record<string, Room> = {
   runtime: { rooms: ["client", "protocol", "util"], packages: ["node:"] },
   package: { rooms: ["client", "protocol"], packages: [] },
   cli: { rooms: ["client", "protocol", "util"], packages: ["node:", "citty"] },
-  main: { rooms: ["cli", "daemon"], packages: [] },
+  main: { rooms: ["cli", "daemon", "util"], packages: [] },
 };
 /** Files that may look further than their room. */
 const furtherRooms: Record<string, string[]> = { "src/cli/serve.ts": ["daemon"] };

@@ -3,7 +3,7 @@
 import { readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { become } from "../core/process/become.ts";
 import { keepAcrossExec } from "../core/process/crossing-linux.ts";
-import { compileLater, isSettled, missingSettings, withoutThreads } from "../util/engine-settings.ts";
+import { compileLater, missingSettings, withoutThreads } from "../util/engine-settings.ts";
 import { hasFewProcesses } from "./few-processes-linux.ts";
 
 type Environment = Record<string, string | undefined>;
@@ -16,7 +16,7 @@ const lifeline = "TRL_LIFELINE";
 /** Does not return where it starts the program again. */
 export function settleEngine(env: Environment): void {
   const isCompiled = Bun.main.startsWith("/$bunfs/");
-  if (!isCompiled || isSettled(env) || env[handover] !== undefined) return;
+  if (!isCompiled || env[handover] !== undefined) return;
   const wanted = {
     ...(env[lifeline] === undefined ? compileLater : {}),
     ...(hasFewProcesses() ? withoutThreads : {}),
