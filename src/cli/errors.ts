@@ -1,4 +1,5 @@
 // What goes wrong for a person at the command line, and what they can do about it.
+import { writeSync } from "node:fs";
 import { type ErrorCode, errorCodes, TrlError } from "../protocol/errors.ts";
 import { asksForJson } from "./json-errors.ts";
 
@@ -37,10 +38,10 @@ interface Told {
 }
 
 /** Prints it on stderr, as JSON where JSON was asked for, and gives the exit code. */
-export function reportError(error: unknown): number {
+export function reportError(error: unknown, print: (text: string) => void = printOnStream): number {
   const told = tell(error);
   const { code, message, hint } = told;
-  process.stderr.write(
+  print(
     asksForJson(process.argv.slice(2))
       ? `${JSON.stringify({ error: { code, message, hint } })}\n`
       : harmless(
@@ -48,6 +49,18 @@ export function reportError(error: unknown): number {
         ),
   );
   return told.exitCode;
+}
+
+/** Behind what was written there before. */
+const printOnStream = (text: string) => void process.stderr.write(text);
+
+/** The same where nothing was: the stream would want a descriptor, which may be what is missing. */
+export function printAtOnce(text: string): void {
+  try {
+    writeSync(2, text);
+  } catch {
+    // nobody reads it
+  }
 }
 
 /** Names are in it, and those may hold anything: only its line breaks act on the terminal. */

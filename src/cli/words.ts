@@ -3,7 +3,7 @@ import { runCommand } from "citty";
 import { nearest } from "../util/nearest.ts";
 import { version } from "../util/version.ts";
 import { asksForDaemon, asksForHelp, asksForVersion } from "./asks.ts";
-import { CliError, reportError, usageExitCode } from "./errors.ts";
+import { CliError, printAtOnce, reportError, usageExitCode } from "./errors.ts";
 import { print } from "./print.ts";
 import { generalHelp, helpForVerb, verbs } from "./verbs.ts";
 
@@ -12,7 +12,7 @@ export async function run(words: string[]): Promise<void> {
   try {
     await answer(words);
   } catch (error) {
-    process.exitCode = reportError(error);
+    process.exitCode = asksForDaemon(words) ? reportError(error, printAtOnce) : reportError(error);
   }
 }
 

@@ -1,4 +1,5 @@
 // The daemons of this user on this machine: each has left a note of itself, and those that are dead are passed over.
+import { execFileSync } from "node:child_process";
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
@@ -55,7 +56,7 @@ function readNote(path: string): Announcement | undefined {
 
 /** Its pid may be another's by now. */
 const isAlive = ({ pid, start_time }: Announcement): boolean =>
-  start_time === null || startTimeOf(pid) === start_time;
+  start_time === null || startTimeOf(pid, () => ({ execFileSync })) === start_time;
 
 /** Only a refusal shows that nobody is there. */
 function isListening(socketPath: string): Promise<boolean> {

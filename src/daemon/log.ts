@@ -22,15 +22,19 @@ export function createLog(options: { format: "pretty" | "json"; isVerbose: boole
 function jsonReporter(): ConsolaReporter {
   const print = stderrPrinter();
   return {
-    log({ date, type, args: [message, fields] }) {
-      print(JSON.stringify({ time: date.toISOString(), level: type, message, ...(fields as LogFields) }));
+    log({ date, type, args: [message, fields, repeated] }) {
+      const [times] = /\d+/.exec(String(repeated)) ?? [];
+      const line = { time: date.toISOString(), level: type, message, ...(fields as LogFields) };
+      print(JSON.stringify(times === undefined ? line : { ...line, repeated: Number(times) }));
     },
   };
 }
 
+/** The console of the machine itself has few characters. */
+const isConsole = process.env["TERM"] === "linux";
 const signs: Partial<Record<LogType, [tone: Tone, sign: string]>> = {
-  debug: ["dim", "\u2699"],
-  info: ["cyan", "\u2139"],
+  debug: ["dim", isConsole ? "D" : "\u2699"],
+  info: ["cyan", isConsole ? "i" : "\u2139"],
   warn: ["yellow", "WARN"],
   error: ["red", "ERROR"],
 };
@@ -41,10 +45,10 @@ function prettyReporter(): ConsolaReporter {
   const isOnTerminal = isTerminal(2);
   const paint: Paint = paintFor(hasColour(isOnTerminal, process.env));
   return {
-    log({ date, type, args: [message] }) {
+    log({ date, type, args }) {
       const [tone, sign] = signs[type] ?? ["dim", type];
       const time = isOnTerminal ? `${paint("dim", date.toTimeString().slice(0, 8))} ` : "";
-      print(`${time}${paint(tone, sign)} ${message}`);
+      print(`${time}${paint(tone, sign)} ${args.join(" ")}`); // behind the message, how often it was repeated
     },
   };
 }

@@ -1,6 +1,7 @@
 // The engine reads its settings before any of our code: a daemon that wants others starts itself again with them, first
-// of all, when hardly anything is loaded. It keeps its pid; it costs some 5 ms.
+// of all, when hardly anything is loaded. It keeps its pid; it costs some 7 ms.
 import { readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { basename } from "node:path";
 import { become } from "../core/process/become.ts";
 import { keepAcrossExec } from "../core/process/crossing-linux.ts";
 import { compileLater, missingSettings, withoutThreads } from "../util/engine-settings.ts";
@@ -13,10 +14,12 @@ const handover = "TRL_HANDOVER";
 /** Who is there for one command is gone before anything has run often. */
 const lifeline = "TRL_LIFELINE";
 
-/** Does not return where it starts the program again. */
+/** Whoever looks into the engine has it as it is: it listens for them already. */
+const inspection = "BUN_INSPECT";
+
+/** Does not return where it starts the program again. Where that cannot be, it is the engine as it is. */
 export function settleEngine(env: Environment): void {
-  const isCompiled = Bun.main.startsWith("/$bunfs/");
-  if (!isCompiled || env[handover] !== undefined) return;
+  if (!isProgramItself() || env[handover] !== undefined || env[inspection] !== undefined) return;
   const wanted = {
     ...(env[lifeline] === undefined ? compileLater : {}),
     ...(hasFewProcesses() ? withoutThreads : {}),
@@ -25,9 +28,14 @@ export function settleEngine(env: Environment): void {
   if (missing) startAgain(missing);
 }
 
-/** Returns where its file is gone, or the environment has no room: then it is the engine as it is. */
+/** And no source that Bun runs, nor a file that a loader was asked to load. */
+const isProgramItself = (): boolean =>
+  Bun.main.startsWith("/$bunfs/") && !/^ld(?:-|\.so|64\.so)/.test(basename(process.execPath));
+
+/** Returns where its file is gone, or the environment has no room. */
 function startAgain(env: Record<string, string>): void {
   const given = givenDescriptors();
+  if (!given) return;
   for (const fd of given) keepAcrossExec(fd, true);
   become({ path: startedBy(), argv: [process.argv0, ...process.argv.slice(2)], env });
   for (const fd of given) keepAcrossExec(fd, false);
@@ -45,14 +53,21 @@ function startedBy(): string {
 }
 
 /** Bun has marked them to be closed by an exec, but whoever gave them (a lock, say) meant them to stay open. */
-function givenDescriptors(): number[] {
-  const names = readdirSync("/proc/self/fd").filter((name) => Number(name) > 2);
-  return names.filter((name) => !isOfEngine(`/proc/self/fd/${name}`)).map(Number);
+function givenDescriptors(): number[] | undefined {
+  try {
+    const names = readdirSync("/proc/self/fd").filter((name) => Number(name) > 2);
+    return names.filter((name) => !isOfEngine(`/proc/self/fd/${name}`)).map(Number);
+  } catch {
+    return undefined; // nobody can tell
+  }
 }
+
+/** Its event loop; nobody gives such a thing to another program. */
+const ofEngine = /^anon_inode:\[?(?:eventpoll|eventfd|timerfd|io_uring)/;
 
 function isOfEngine(link: string): boolean {
   try {
-    return readlinkSync(link).startsWith("anon_inode:");
+    return ofEngine.test(readlinkSync(link));
   } catch {
     return true; // the directory that was just read
   }

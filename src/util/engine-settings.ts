@@ -23,6 +23,8 @@ type Environment = Record<string, string | undefined>;
 
 /** Names those that were set by trl itself. */
 const mark = "TRL_ENGINE_SETTINGS";
+/** The same for those without threads, in a daemon that was started by an earlier version. */
+const formerMark = "TRL_WITHOUT_THREADS";
 
 export const isSettled = (env: Environment): boolean => env[mark] !== undefined;
 
@@ -40,6 +42,10 @@ export function missingSettings(
 export const isOwnSetting = (name: string, env: Environment): boolean =>
   name.startsWith("TRL_") || ownNames(env).includes(name);
 
-export const hasThreads = (env: Environment): boolean => env["BUN_JSC_useConcurrentJIT"] !== "0";
+export const hasThreads = (env: Environment): boolean =>
+  !/^(?:0|false|no)$/i.test(env["BUN_JSC_useConcurrentJIT"] ?? "");
 
-const ownNames = (env: Environment): string[] => env[mark]?.split(",") ?? [];
+function ownNames(env: Environment): string[] {
+  const former = env[formerMark] === undefined ? [] : Object.keys(withoutThreads);
+  return [...(env[mark]?.split(",") ?? []), ...former];
+}

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
-const lean = ["buffer", "bun:ffi", "fs", "module", "os", "path", "util"];
+const lean = ["buffer", "bun:ffi", "fs", "os", "path", "util"];
 
 test("a start brings along none of the runtime's streams", async () => {
   const { outputs } = await Bun.build({
