@@ -1,6 +1,6 @@
 // A daemon starts itself again with settings of its engine: to whoever started it, it is the same process.
 import { describe, expect, test } from "bun:test";
-import { readFileSync, readlinkSync, symlinkSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { startHere } from "../support/daemon.ts";
 import { binary } from "../support/program.ts";
@@ -31,6 +31,31 @@ describe.if(process.platform === "linux")("the engine's settings", () => {
     expect(environmentOf(daemon.pid)).toContain(`${setting}=77777`);
     using wire = await daemon.connect();
     expect(await (await newSession(wire)).out(`echo $${setting}`)).toBe("77777");
+  });
+
+  const loader = "/lib64/ld-linux-x86-64.so.2";
+  test.if(existsSync(loader))("are left as they are for a loader, which is no program of ours", async () => {
+    await using daemon = await startHere({ program: [loader, binary] });
+    using wire = await daemon.connect();
+    expect(await (await newSession(wire)).out("echo here")).toBe("here");
+  });
+
+  test("are left as they are for whoever inspects the engine", async () => {
+    using dir = tempDir();
+    await using daemon = await startHere({ env: { BUN_INSPECT: `unix://${join(dir.path, "inspector")}` } });
+    using wire = await daemon.connect();
+    expect(await (await newSession(wire)).out("echo here")).toBe("here");
+  });
+
+  test("of an earlier version, which went by another mark, are the daemon's alone as well", async () => {
+    const former = {
+      BUN_JSC_useConcurrentJIT: "0",
+      BUN_JSC_numberOfGCMarkers: "1",
+      TRL_WITHOUT_THREADS: "1",
+    };
+    await using daemon = await startHere({ env: former });
+    using wire = await daemon.connect();
+    expect(await (await newSession(wire)).out("env")).not.toContain("BUN_JSC");
   });
 
   test("cost it neither its descriptors, nor its name, nor its arguments", async () => {

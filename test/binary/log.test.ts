@@ -43,6 +43,20 @@ test("in a file it goes behind what is there, to the last line", async () => {
 });
 
 test.each([
+  ["pretty", / too much n=1 \(repeated 14 times\)\n$/],
+  ["json", /"message":"too much","n":1,"repeated":14\}\n$/],
+])("%s: a line that comes again and again is counted", async (format, counted) => {
+  const log = JSON.stringify(join(import.meta.dir, "../../src/daemon/log.ts"));
+  const script = `const { createLog } = await import(${log});
+    const log = createLog({ format: "${format}", isVerbose: false });
+    for (let i = 0; i < 20; i++) log.error("too much", { n: 1 });`;
+  const child = Bun.spawn([process.execPath, "-e", script], { stdio: ["ignore", "ignore", "pipe"] });
+  const text = await child.stderr.text();
+  expect(text).toMatch(counted);
+  expect(text.split("\n")).toHaveLength(8);
+});
+
+test.each([
   ["has gone", `exec "$@" 2>&1 >/dev/null | head -n 1`],
   ["was never there", `exec "$@" 2>&-`],
   ["has no room", `exec "$@" 2>/dev/full`],
