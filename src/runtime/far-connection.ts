@@ -45,34 +45,24 @@ export class FarConnection {
     }
   }
 
-  /** Sent once; rejects with LinkLost where the link was lost with it. */
+  /** Sent once; rejects with LinkLost where the link was lost with it. A follower has the frames behind the answer. */
   async once(
     method: MethodName,
     params: unknown,
-    how: { patienceMs?: number; received?: (data: unknown) => void; follows?: string } = {},
+    how: { patienceMs?: number; received?: (data: unknown) => void; follower?: Followed } = {},
   ): Promise<unknown> {
-    const { patienceMs = this.#hadLink ? requestPatienceMs : 0, received, follows } = how;
+    const { patienceMs = this.#hadLink ? requestPatienceMs : 0, received, follower } = how;
     const link = this.#link ?? (await this.#reach(patienceMs));
-    if (follows !== undefined && link.isListenedTo(follows) && !this.follows(follows))
-      throw followedByAnother();
+    if (follower) return await this.#ask(link, follower, method, params, received);
     return await link.request(method, params, received);
-  }
-
-  /** Its frames are the follower's from now on, on this link and on those to come. */
-  follow(follower: Followed): void {
-    const { id } = follower;
-    this.#followed.set(id, follower);
-    follower.link = this.#link;
-    this.#link?.listen(id, (frame) => this.#followed.get(id)?.take(frame));
   }
 
   /** Where it is not complete, the daemon there is told: it would go on sending, or wait for us to come back. */
   unfollow(follower: Followed): void {
     if (this.#followed.get(follower.id) !== follower) return;
-    if (!follower.isComplete && this.#link)
-      this.#farewells.push(this.#link.request(...follower.farewell).catch(() => {}));
     this.#followed.delete(follower.id);
     this.#link?.unlisten(follower.id);
+    if (!follower.isComplete && this.#link) this.#takeLeave(follower, this.#link);
   }
 
   /** Says something of which the answer does not matter. */
@@ -88,6 +78,45 @@ export class FarConnection {
     const link = this.#link;
     this.#link = undefined;
     if (link) void Promise.all(this.#farewells).then(() => this.#letGo(link, !this.#isRemembered));
+  }
+
+  /**
+   * Asks for its frames. The daemon there cannot tell apart who shares a link: what somebody else has asked for or
+   * given up must be answered first, or one would get the other's frames, or be given up with the other.
+   */
+  async #ask(
+    link: FarLink,
+    follower: Followed,
+    method: MethodName,
+    params: unknown,
+    received?: (data: unknown) => void,
+  ): Promise<unknown> {
+    const { id } = follower;
+    for (let others = link.unsettled(id); others; others = link.unsettled(id)) await others;
+    if (this.#isOver) throw this.runtime.unavailable(false); // while we waited
+    // Whether the id of a new command is free is for the daemon there to say.
+    const isTaken = method !== "exec.stream" && link.isListenedTo(id) && !this.follows(id);
+    if (isTaken) throw followedByAnother();
+    return await link.arrange(id, method, params, (data) => {
+      received?.(data);
+      this.#follow(follower, link);
+    });
+  }
+
+  /** Its frames are the follower's from now on, on this link and on those to come. */
+  #follow(follower: Followed, link: FarLink): void {
+    // The client has gone while we asked, and the link may not be ours any more.
+    if (follower.isOver) return void this.#takeLeave(follower, link);
+    const { id } = follower;
+    const before = this.#followed.get(id);
+    this.#followed.set(id, follower);
+    follower.link = link;
+    link.listen(id, (frame) => this.#followed.get(id)?.take(frame));
+    before?.end(); // another one takes its place
+  }
+
+  #takeLeave({ id, farewell }: Followed, link: FarLink): void {
+    this.#farewells.push(link.arrange(id, ...farewell).catch(() => {}));
   }
 
   #letGo(link: FarLink, isClean: boolean): void {

@@ -23,6 +23,8 @@ export class FarLink {
   version = "";
   readonly #waiting = new Map<string, Waiting>();
   readonly #listeners = new Map<string, (frame: FarFrame) => void>();
+  /** What is being asked for or given up, by its id. */
+  readonly #unsettled = new Map<string, Promise<unknown>>();
   #carrier: Carrier | undefined;
   #nextId = 1;
   #lastHeard = performance.now();
@@ -70,6 +72,21 @@ export class FarLink {
       });
       this.#carrier!.send(JSON.stringify({ id, method, params }));
     });
+  }
+
+  /** A request by which the frames of an id begin or end: until it is answered, it is open whose they are. */
+  arrange(id: string, method: string, params: unknown, received?: (data: unknown) => void): Promise<unknown> {
+    const answer = this.request(method, params, received);
+    const settled = Promise.allSettled([this.#unsettled.get(id), answer]).then(() => {
+      if (this.#unsettled.get(id) === settled) this.#unsettled.delete(id);
+    });
+    this.#unsettled.set(id, settled);
+    return answer;
+  }
+
+  /** Resolves when all of that is answered which is under way now; something else may be by then. */
+  unsettled(id: string): Promise<unknown> | undefined {
+    return this.#unsettled.get(id);
   }
 
   /** The frames of a stream or a terminal. */

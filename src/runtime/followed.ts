@@ -38,6 +38,11 @@ export abstract class Followed implements OutletUser {
     outlet.attach(this);
   }
 
+  /** The client does not want it any more, or has gone. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** How the daemon there is told that we do not follow any more. */
   abstract readonly farewell: [method: MethodName, params: object];
   /** A frame of it has come. */

@@ -63,7 +63,7 @@ async function stream(given: Fields, { far, runtime, afterReply, newCommandId }:
   const follower = new FollowedStream(command_id, connection, far.outlet, wishesOf(params));
   return await following(follower, afterReply, () =>
     startOnce(connection, "exec.stream", windowed(params, follower), {
-      received: () => connection.follow(follower),
+      follower,
       recover: async () => {
         const attached = { ...wishesOf(params), stream_id: command_id };
         const { patienceMs } = runtime;
@@ -92,21 +92,16 @@ export async function subscribe(
 ): Promise<unknown> {
   const id = String(params["session_id"]);
   const connection = far.connection(runtime);
-  const before = connection.followed(id);
   const follower = new FollowedTerminal(id, connection, far.outlet, {
     presentation,
     windowBytes: numberOf(params["window_bytes"]),
     isPassive: params["passive"] === true,
     beginsWithRedraw: params["from"] === undefined && params["replay"] !== "none",
   });
-  const received = (data: unknown) => {
-    follower.beginsAt(data as Result<"pty.subscribe">);
-    connection.follow(follower);
-    before?.end(); // another one takes its place
-  };
+  const received = (data: unknown) => follower.beginsAt(data as Result<"pty.subscribe">);
   return await following(follower, afterReply, () =>
     again(runtime, (how) =>
-      connection.once("pty.subscribe", windowed(params, follower), { ...how, received, follows: id }),
+      connection.once("pty.subscribe", windowed(params, follower), { ...how, received, follower }),
     ),
   );
 }
@@ -180,11 +175,8 @@ const attachOnce = (
 ): Promise<unknown> =>
   connection.once("exec.attach", params, {
     ...how,
-    follows: follower.id,
-    received: (data) => {
-      follower.beginsAt(data as Result<"exec.attach">);
-      connection.follow(follower);
-    },
+    follower,
+    received: (data) => follower.beginsAt(data as Result<"exec.attach">),
   });
 
 /** For what a new link does not know yet, so that it may be asked for as often as need be. */
@@ -203,12 +195,12 @@ async function startOnce(
   connection: FarConnection,
   method: "exec.run" | "exec.stream",
   params: Fields,
-  { received, recover }: { received?: () => void; recover: () => Promise<unknown> },
+  { follower, recover }: { follower?: Followed; recover: () => Promise<unknown> },
 ): Promise<unknown> {
   for (let isRepeated = false; ; isRepeated = true) {
     try {
       const patience = isRepeated ? { patienceMs: connection.runtime.patienceMs } : {};
-      return await connection.once(method, params, { ...patience, ...(received ? { received } : {}) });
+      return await connection.once(method, params, { ...patience, ...(follower ? { follower } : {}) });
     } catch (error) {
       const isLost = error instanceof LinkLost;
       if (!isLost && !isRepeated) throw error;
