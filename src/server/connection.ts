@@ -15,6 +15,7 @@ import type { Wire } from "./wire.ts";
 export class Connection implements OutputLane, Listener {
   lastProgress = performance.now();
   isClosed = false;
+  #hasHungUp = false;
   readonly #inbox: Inbox;
   #pending = 0;
   /** The frame that has begun to leave must leave whole. */
@@ -80,6 +81,7 @@ export class Connection implements OutputLane, Listener {
 
   /** Whoever does not belong here is answered once more, and no further. */
   #hangUp(): void {
+    this.#hasHungUp = true;
     this.#inbox.close();
     for (const subscriber of this.#subscribers) subscriber.closed();
   }
@@ -149,8 +151,9 @@ export class Connection implements OutputLane, Listener {
 
   attach(subscriber: LaneSubscriber): void {
     this.#subscribers.add(subscriber);
-    // Who had to be waited for may find the client gone. It is told when it has come to be, and before it starts.
-    if (this.isClosed) queueMicrotask(() => subscriber.closed());
+    // Who had to be waited for may find the client gone, or refused meanwhile. It is told when it has come to be, and
+    // before it starts.
+    if (this.isClosed || this.#hasHungUp) queueMicrotask(() => subscriber.closed());
   }
 
   detach(subscriber: LaneSubscriber): void {
@@ -165,13 +168,14 @@ export class Connection implements OutputLane, Listener {
 
   answer(line: Line): void {
     const client = new Asker(this.#memory);
+    this.#pending++; // from the beginning: who is hung up on by its own message has its answer before the end
     const reply = this.dispatcher.answer(line, client);
-    if (reply instanceof Promise) void this.#replyLater(reply, client);
-    else this.#reply(reply, client);
+    if (reply instanceof Promise) return void this.#replyLater(reply, client);
+    this.#pending--;
+    this.#reply(reply, client);
   }
 
   async #replyLater(reply: Promise<Uint8Array | undefined>, client: Asker): Promise<void> {
-    this.#pending++;
     const late = await reply;
     this.#pending--;
     this.#reply(late, client);

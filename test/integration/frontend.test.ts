@@ -131,6 +131,7 @@ describe("Auth", () => {
     await shows(wire, "left", "ready");
     wire.sendFrame({ type: "Auth", token: 1 });
     await wire.untilClosed();
+    expect(wire.frames.at(-1)).toEqual({ type: "Error", message: expect.stringMatching(/^token: /) });
     using other = await daemon.connect();
     const { sessions } = await other.call("pty.list", {});
     expect(sessions.find((one) => one.session_id === "left")).toMatchObject({
@@ -138,6 +139,51 @@ describe("Auth", () => {
       subscribers: 0,
     });
   });
+
+  const refused: [message: Frame, answer: Frame][] = [
+    [
+      { type: "Auth", token: "wrong" },
+      { type: "AuthResult", ok: false },
+    ],
+    [{ type: "Ping" }, { type: "Error", message: expect.stringMatching(/^authentication required/) }],
+  ];
+  test.each(refused)("%j in one piece with what is followed has its answer before the end", async (...it) => {
+    const [message, answer] = it;
+    using owner = await daemon.connect();
+    const { id: session_id } = await newSession(owner);
+    const { session_id: terminal } = await owner.call("pty.create", { command: "cat", args: [] });
+    const following = {
+      "pty.subscribe": { session_id: terminal, replay: "none" },
+      "exec.stream": { session_id, command: "read line", open_stdin: true },
+    };
+    for (const [method, params] of Object.entries(following)) {
+      using wire = await daemon.connect();
+      wire.send(pipelined({ id: 1, method, params }, message, { id: 2, method: "system.ping" }));
+      await wire.untilClosed();
+      expect(wire.frames.map(({ id, type }) => id ?? type)).toEqual([1, answer["type"]]);
+      expect(wire.frames.at(-1)).toEqual(answer);
+    }
+    await owner.call("pty.close", { session_id: terminal });
+    await owner.call("session.destroy", { session_id, force: true });
+  });
+
+  test("that fails ends also what is followed only later", async () => {
+    using owner = await daemon.connect();
+    const session_id = "later";
+    // Its program has ended. What that has left does not hear that it is to end, so that the name is not free yet.
+    await owner.call("pty.create", { session_id, command: "trap '' HUP TERM; sleep 1000 & exit 0" });
+    await owner.call("pty.wait", { session_id, until: { exit: true }, timeout_s: 15 });
+    const creating = owner.request("pty.create", { session_id, command: "echo ready; cat" });
+    await owner.call("system.ping", {}); // it is under way
+    using wire = await daemon.connect();
+    const subscribing = { id: 1, method: "pty.subscribe", params: { session_id, replay: "none" } };
+    wire.send(pipelined(subscribing, { type: "Auth", token: "wrong" }));
+    await wire.frame(({ type }) => type === "AuthResult");
+    expect(await creating).toMatchObject({ ok: true });
+    await wire.untilClosed();
+    expect(wire.frames.map(({ id, type }) => id ?? type)).toEqual(["AuthResult", 1]);
+    await owner.call("pty.close", { session_id });
+  }, 60_000);
 });
 
 /** One of each, in the spelling that is asked for. */
