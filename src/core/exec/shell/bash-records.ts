@@ -9,10 +9,15 @@ export interface BashRecord {
 
 const head = /declare -([-a-zA-Z]+) ([A-Za-z_]\w*)(=?)/y;
 
-/** Undefined where it is not what it should be; then it is better taken as a whole. */
-export function parseRecords(text: ByteString): BashRecord[] | undefined {
-  const { records, end } = recordsFrom(text, 0);
-  return end === text.length ? records : undefined;
+/** Whatever is no record is left out: it would be run as commands. */
+export function parseRecords(text: ByteString): BashRecord[] {
+  const found: BashRecord[][] = [];
+  for (let at = 0; ; ) {
+    const { records, end } = recordsFrom(text, at);
+    found.push(records);
+    at = text.indexOf("\ndeclare -", end) + 1;
+    if (at === 0) return found.flat();
+  }
 }
 
 /** As many as there are from there on, and where they end. */

@@ -123,11 +123,6 @@ const hasAliases = ({ script }: ShellState) => /^alias /m.test(script);
 
 function readVariables(variables: ByteString, { launchEnv, feed }: ReportContext) {
   const records = asBefore(parseRecords(variables), feed);
-  if (!records) {
-    const exported = variables.matchAll(/^declare -[a-zA-Z]*x[a-zA-Z]* (\w+)/gm);
-    const lines = variables.replaceAll(/^declare -[-a-zA-Z]+ __trl_\w*(?:=.*)?\n/gm, ""); // no other shell's business
-    return { lines: `${lines}\n`, exportedNames: [...exported].map((match) => match[1]!) };
-  }
   const names = new Set(records.map(({ name }) => name));
   const exported = new Set(records.filter(({ flags }) => flags.includes("x")).map(({ name }) => name));
   // One that is exported without a value is not to have that which the shell is started with.
@@ -148,8 +143,8 @@ function readVariables(variables: ByteString, { launchEnv, feed }: ReportContext
  * One that was given to the command alone and made constant by it could not be made what it was in that shell. That is
  * told behind all the others, where it was anything.
  */
-function asBefore(records: BashRecord[] | undefined, feed: Surroundings): BashRecord[] | undefined {
-  if (!records || feed.env.length === 0) return records;
+function asBefore(records: BashRecord[], feed: Surroundings): BashRecord[] {
+  if (feed.env.length === 0) return records;
   const told = Map.groupBy(records, ({ name }) => name);
   const isMadeConstant = ({ name, flags }: BashRecord) =>
     flags.includes("r") && isGiven(name, feed) && !attributesOf(name, feed).includes("r");
