@@ -1,6 +1,6 @@
 // What a session keeps from command to command, and what can never wedge it, in each stateful shell.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { newSession } from "../support/session.ts";
 import type { Wire } from "../support/wire.ts";
@@ -96,6 +96,30 @@ describe.each(all)("%s keeps", (shell) => {
     expect((await run("fixed=2")).exit_code).not.toBe(0);
     expect(await out("echo $fixed")).toBe("1");
   });
+});
+
+describe.each(all)("%s reports nothing of a handler's", (shell) => {
+  for (const env of [{}, { given: "x" }]) {
+    test(`with ${Object.keys(env).length} variables given`, async () => {
+      const { out, run } = await newSession(wire, { shell, working_dir: daemon.dir });
+      await out("i=0; while [ $i -lt 5000 ]; do eval \"x$i='some value'\"; i=$((i+1)); done");
+      // Signals all the way, from before the command's end until its shell is no more.
+      const kill =
+        '(while kill -USR1 $$; do /bin/true; done) >/dev/null 2>&1 & until [ -n "$hit" ]; do :; done';
+      const handler = `trap 'hit=1; echo "a=1; touch ${daemon.dir}/ran"' USR1`;
+      expect((await run(`${handler}; ${kill}; w=1; cd /usr`, { env })).exit_code).toBe(0);
+      expect(await out("echo $w $x5 $given; pwd")).toBe("1 some value\n/usr");
+      expect(existsSync(`${daemon.dir}/ran`)).toBe(false);
+    });
+
+    test(`and leaves it to one on EXIT, with ${Object.keys(env).length} variables given`, async () => {
+      const { out } = await newSession(wire, { shell });
+      await out("alias greet='echo hello'");
+      const handlers = "trap 'greet usr' USR1; trap 'kill -USR1 $$; greet exit' EXIT";
+      expect(await out(`${handlers}; w=1`, { env })).toBe("hello usr\nhello exit");
+      expect(await out("echo $w")).toBe("1");
+    });
+  }
 });
 
 describe.each(rich)("%s keeps", (shell) => {
@@ -222,6 +246,24 @@ describe("bash keeps", () => {
     expect(await out("f() { trap 'echo in $v; exit 0' EXIT; false; }; set -e; f", { env })).toBe("in x");
     const counting = "set +e; n=0; trap 'n=$((n+1))' CHLD; trap 'echo $v $n; trap -p CHLD' EXIT; /bin/true";
     expect(await out(counting, { env })).toBe("x 1\ntrap -- 'n=$((n+1))' SIGCHLD");
+  });
+
+  test("everything, with a handler on CHLD and a function named declare", async () => {
+    const { out } = await newSession(wire, { shell: "bash" });
+    await out('declare() { builtin declare "$@"; }; trap : CHLD; w=1', { env: { v: "x" } });
+    expect(await out("echo $w; builtin declare -F declare")).toBe("1\ndeclare");
+  });
+
+  test("handlers for one on EXIT, whatever an alias makes of `trap`", async () => {
+    const { out } = await newSession(wire, { shell: "bash" });
+    await out("alias trap='n=99; :'");
+    const counting = "\\trap 'n=$((n+1))' CHLD; \\trap '/bin/true; \\trap -p CHLD; echo $n' EXIT; w=1";
+    for (const env of [{}, { v: "x" }])
+      expect(await out(counting, { env })).toBe("trap -- 'n=$((n+1))' SIGCHLD\n1");
+    // One more signal would be ignored, if this line were taken for the end of a handler.
+    const lines = "\\trap $'echo \\'a\\' SIGHUP\\nb' USR1; \\trap '\\trap -p HUP' EXIT; w=2";
+    expect(await out(lines)).toBe("");
+    expect(await out("echo $w")).toBe("2");
   });
 
   test("words and directories, where a command was given something and has a handler on EXIT", async () => {
@@ -573,6 +615,14 @@ describe("zsh", () => {
     await out("readonly x a n; y=1", { env: { x: "given", a: "given", n: "given", b: "given" } });
     expect(await out("echo $x $a[2] $+n $+b $y; x=2; n=3; echo $x $n; env | grep -c given; :")).toBe(
       "old 2 0 0 1\n2 3\n0",
+    );
+  });
+
+  test("keeps functions that are handlers", async () => {
+    const { out } = await newSession(wire, { shell: "zsh" });
+    await out(`TRAPUSR1() { echo "it's $1" }; TRAPCHLD() { : }; w=1`);
+    expect(await out("kill -USR1 $$; echo $w $+functions[TRAPCHLD]; functions TRAPUSR1")).toBe(
+      `it's 10\n1 1\nTRAPUSR1 () {\n\techo "it's $1"\n}`,
     );
   });
 

@@ -1,4 +1,5 @@
 // What bash reads before the user's first word: how it waits, takes visits, and reports at its end.
+import { constants } from "node:os";
 import { type ByteString, fromText, quote } from "./byte-string.ts";
 import { visitWords } from "./dialect.ts";
 import * as parts from "./script-parts.ts";
@@ -11,10 +12,45 @@ const everChanging = "BASH_COMMAND BASHPID LINENO HISTCMD TRL_COMMAND_ID __trl_e
 /** It hides what a DEBUG trap or `set -x` of the user would print about it. */
 const hook = '{ __trl_report "$?" "$@"; } >/dev/null 2>&1';
 
+/** All but XFSZ, by number: bash finds them sooner than by name. The C library keeps the two between for itself. */
+const signals = Array.from({ length: 64 }, (_, before) => before + 1)
+  .filter((signal) => signal !== constants.signals.SIGXFSZ && signal !== 32 && signal !== 33)
+  .join(" ");
+
+/**
+ * What a handler of the user's prints would be in the report, and what it changes would be there by half. They are
+ * ignored, as the signal would end the shell otherwise. That on CHLD becomes a blank: with it ignored the status of a
+ * child would be lost, and bash crashes where a child has ended for which it has not run the handler yet. Hardly any
+ * shell has handlers: they are listed where nobody reads, ahead of the report, and once more if that was not nothing.
+ * The line that ends one names its signal; where a line inside of one looks like that, its quote is an escaped one.
+ */
+const silenceHandlers = (dir: string): ByteString => `builtin trap -p ${signals}
+if [[ -s ${parts.fileWord(dir, "report")} ]]; then
+builtin trap -p ${signals} >|${parts.fileWord(dir, "handlers")}
+while IFS= builtin read -r __trl_line; do
+case $__trl_line in
+*"'\\\\'' SIG\${__trl_line##*"' SIG"}") ;;
+*"' SIGCHLD") builtin trap ' ' CHLD;;
+*"' SIG"*) builtin trap '' "SIG\${__trl_line##*"' SIG"}";;
+esac
+done <${parts.fileWord(dir, "handlers")}
+fi
+`;
+
+/** For a handler of the user's on EXIT, which comes behind. It may need aliases; what is listed must not meet any. */
+const restoreHandlers = (dir: string): ByteString => `if [[ -s ${parts.fileWord(dir, "handlers")} ]]; then
+builtin shopt -q expand_aliases; __trl_i=$?
+builtin shopt -u expand_aliases
+builtin . ${parts.fileWord(dir, "handlers")}
+(( __trl_i )) || builtin shopt -s expand_aliases
+fi
+`;
+
 /**
  * The report has what a command was given for itself alone as it was before it. A handler of the user's on EXIT, which
- * comes behind, is to have it still: there the report is made by a fork. A function may have its own by that name above
- * the given one. What cannot be unset, as the command has made it constant, is told once more, as it was.
+ * comes behind, is to have it still: there the report is made by a fork. A function may have its own by that name above the given one. What cannot be unset, as the command has made it
+ * constant, is told once more, as it was. Never two substitutions in one word: a handler on CHLD between them makes bash
+ * lose its way.
  */
 export const bootScript = (dir: string): ByteString => `unset BASH_ENV
 __trl_shopt0=\${BASHOPTS-}
@@ -33,16 +69,16 @@ if [[ :$SHELLOPTS: == *:posix:* ]]; then builtin set +o posix; builtin unset -v 
 builtin trap '' XFSZ
 [[ :$__trl_set: != *:@(func|err)trace:* ]] || builtin trap - DEBUG ERR RETURN
 [[ -z \${__trl_stacks-} ]] || __trl_stack=("\${DIRSTACK[@]}")
-if [[ -n \${__trl_env+x} && -n \${__trl_wraps_trap-} ]]; then
-builtin trap -p CHLD >|${parts.fileWord(dir, "handlers")}
-builtin trap - CHLD
+fi
+{
+if [[ -z \${__trl_forked-} ]]; then
+${silenceHandlers(dir)}if [[ -n \${__trl_env+x} && -n \${__trl_wraps_trap-} ]]; then
 ( __trl_forked=1; __trl_report "$@" )
-builtin . ${parts.fileWord(dir, "handlers")}
-__trl_report() { builtin return "$1"; }
+${restoreHandlers(dir)}__trl_report() { builtin return "$1"; }
 builtin return "$1"
 fi
 fi
-{
+builtin printf '\\0'
 builtin pwd
 builtin printf '\\0%s\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "$__trl_set" "$__trl_shopt0" "$__trl_shopt"
 [[ -n $__trl_shopt ]] || builtin shopt -p
@@ -56,7 +92,8 @@ builtin unset -v "$__trl_name" || { __trl_saved=1; builtin break; }
 done
 done
 if builtin declare -F declare >/dev/null; then
-__trl_declare="$(builtin declare -f declare)"$'\\nbuiltin '"$(builtin declare -pF declare)"
+__trl_declare=$(builtin declare -f declare)$'\\n'
+__trl_declare+="builtin $(builtin declare -pF declare)"
 builtin unset -f declare
 fi
 builtin . ${parts.fileWord(dir, "savedEnv")}
@@ -80,6 +117,8 @@ builtin printf '\\0'
 builtin declare -Fx
 builtin printf '\\0end'
 } >|${parts.fileWord(dir, "report")}
+if [[ -n \${__trl_wraps_trap-} && -z \${__trl_forked-} ]]; then
+${restoreHandlers(dir)}fi
 __trl_report() { builtin return "$1"; }
 builtin return "$1"
 }

@@ -15,16 +15,26 @@ const late = ["errexit", "xtrace", "verbose", "allexport"];
 
 const hook = '{ __trl_report "$?"; } >/dev/null 2>&1';
 
+/** As in bash: no handler of the user's prints into the report, or changes what it is about. */
 const bootScript = (dir: string): ByteString => `__trl_report() {
 [ -z "\${__trl_done-}" ] || return "$1"
 __trl_done=1
-{
-set +o
-set +eux
 trap - EXIT
 trap '' XFSZ
-unset -f command printf pwd alias unalias umask
-[ -z "\${__trl_wraps_trap-}" ] || unalias trap
+unset -f command printf pwd alias unalias umask read
+[ -z "\${__trl_wraps_trap-}" ] || unalias trap || :
+[ -z "\${__trl_wraps_trap-}" ] || trap >|${parts.fileWord(dir, "handlers")}
+{
+trap
+while IFS= read -r __trl_line; do
+case $__trl_line in
+*"' CHLD") trap - CHLD;;
+*"' "*) trap '' "\${__trl_line##*"' "}" || :;;
+esac
+done <${parts.fileWord(dir, "report")}
+printf '\\0'
+set +o
+set +eux
 printf '\\0%s\\0' "\${OLDPWD-}"
 pwd
 printf '\\0'
@@ -39,6 +49,7 @@ printf '\\0'
 umask
 printf '\\0end'
 } >|${parts.fileWord(dir, "report")}
+[ -z "\${__trl_wraps_trap-}" ] || . ${parts.fileWord(dir, "handlers")}
 return "$1"
 }
 trap '${hook}' EXIT

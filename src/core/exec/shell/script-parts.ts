@@ -89,9 +89,9 @@ export function mayHandleSignals({ command, state }: CommandFeed): boolean {
   return texts.some((text) => handling.test(text) || sourcing.test(text));
 }
 
-/** The fields of a report, or nothing where it is not whole. */
+/** The fields of a report, or nothing where it is not whole. What is ahead of them is of no interest. */
 export function reportFields(report: ByteString, count: number): ByteString[] | undefined {
-  const parts = report.split("\0");
+  const parts = report.split("\0").slice(-count - 1);
   return parts.length === count + 1 && parts[count] === "end" ? parts : undefined;
 }
 

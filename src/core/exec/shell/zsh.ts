@@ -21,6 +21,24 @@ const neverKept = [
 ].concat(["monitor", "rcs", "globalrcs", "zle"]);
 const late = ["errexit", "errreturn", "xtrace", "verbose", "allexport"];
 
+/**
+ * What a handler of the user's prints would be in the report, and what it changes would be there by half. They are
+ * ignored, as they would end the shell otherwise, or reset, where nothing would end or a child's status would be lost.
+ * That is over with the function that reports. They are listed where nobody reads, ahead of the report: the line that ends
+ * one names its signal. Some are functions, and gone by this: they are reported nevertheless.
+ */
+const silenceHandlers = (dir: string): ByteString => `builtin trap
+__trl_names=(\${\${(f)"$(<${parts.fileWord(dir, "report")})"}##* } \${\${(k)functions[(I)TRAP*]}#TRAP})
+__trl_kept=
+for __trl_name in \${\${signals:#(EXIT|XFSZ)}:*__trl_names}; do
+(( ! \${+functions[TRAP$__trl_name]} )) || __trl_kept+="TRAP$__trl_name () {
+\${functions[TRAP$__trl_name]}
+}
+"
+case $__trl_name in CHLD|ZERR|DEBUG) builtin trap - $__trl_name;; *) builtin trap '' $__trl_name;; esac
+done
+`;
+
 const bootScript = (dir: string): ByteString => `unset ZDOTDIR
 __trl_done=
 __trl_on0=(\${(k)options[(R)on]})
@@ -31,13 +49,14 @@ builtin emulate -L zsh
 builtin setopt extended_glob
 builtin unsetopt xtrace verbose err_exit err_return
 builtin trap '' XFSZ
+{
+${silenceHandlers(dir)}builtin printf '\\0'
 __trl_constant=()
 for __trl_name in $__trl_env; do
 if [[ \${parameters[$__trl_name]-} == *readonly* ]]; then __trl_constant+=($__trl_name); builtin continue; fi
 builtin unset -v $__trl_name
 [[ ! -f ${parts.fileWord(dir, "savedEnv")}.$__trl_name ]] || builtin source ${parts.fileWord(dir, "savedEnv")}.$__trl_name
 done
-{
 builtin pwd
 builtin printf '\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "\${(j.:.)__trl_on0}" "\${(j.:.)__trl_on}"
 builtin print -rl -- \${(k)parameters}
@@ -60,6 +79,7 @@ builtin print -r -- umask $(builtin umask)
 builtin printf '\\0'
 __trl_names=(\${(k)functions:#__trl_*})
 (( \${#__trl_names} == 0 )) || builtin functions $__trl_names
+builtin print -r -- "$__trl_kept"
 builtin printf '\\0end'
 } >| ${parts.fileWord(dir, "report")}
 __trl_done=1
