@@ -254,6 +254,12 @@ describe("bash keeps", () => {
     expect(await out("echo $w; builtin declare -F declare")).toBe("1\ndeclare");
   });
 
+  test("everything, with a handler on EXIT and a limit for functions", async () => {
+    const { out } = await newSession(wire, { shell: "bash" });
+    expect(await out("export FUNCNEST=1; trap 'echo $v' EXIT; w=1", { env: { v: "x" } })).toBe("x");
+    expect(await out("echo $w $v; printenv FUNCNEST")).toBe("1\n1");
+  });
+
   test("handlers for one on EXIT, whatever an alias makes of `trap`", async () => {
     const { out } = await newSession(wire, { shell: "bash" });
     await out("alias trap='n=99; :'");

@@ -48,7 +48,8 @@ fi
 
 /**
  * The report has what a command was given for itself alone as it was before it. A handler of the user's on EXIT, which
- * comes behind, is to have it still: there the report is made by a fork. A function may have its own by that name above the given one. What cannot be unset, as the command has made it
+ * comes behind, is to have it still: there the report is made by a fork, which calls once more, whatever FUNCNEST
+ * allows. A function may have its own by that name above the given one. What cannot be unset, as the command has made it
  * constant, is told once more, as it was. Never two substitutions in one word: a handler on CHLD between them makes bash
  * lose its way.
  */
@@ -73,11 +74,12 @@ fi
 {
 if [[ -z \${__trl_forked-} ]]; then
 ${silenceHandlers(dir)}if [[ -n \${__trl_env+x} && -n \${__trl_wraps_trap-} ]]; then
-( __trl_forked=1; __trl_report "$@" )
+( __trl_forked=1; [[ -z \${FUNCNEST-} ]] || { __trl_nest=$FUNCNEST FUNCNEST=; }; __trl_report "$@" )
 ${restoreHandlers(dir)}__trl_report() { builtin return "$1"; }
 builtin return "$1"
 fi
 fi
+[[ -z \${__trl_nest-} ]] || FUNCNEST=$__trl_nest
 builtin printf '\\0'
 builtin pwd
 builtin printf '\\0%s\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "$__trl_set" "$__trl_shopt0" "$__trl_shopt"
