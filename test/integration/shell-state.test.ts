@@ -624,6 +624,24 @@ describe("zsh", () => {
     );
   });
 
+  test("does not have again what it has unset, where a command is given that and makes it constant", async () => {
+    const { out } = await newSession(wire, { shell: "zsh", env: { x: "first", LANG: "C" } });
+    await out("unset x LANG");
+    await out("readonly x LANG; y=1", { env: { x: "given", LANG: "C.UTF-8" } });
+    expect(await out("echo $+x $+LANG $y; printenv x LANG; :")).toBe("0 0 1");
+  });
+
+  test("takes names of any length for one command", async () => {
+    const { run } = await newSession(wire, { shell: "zsh" });
+    const long = "n".repeat(300);
+    await run(`${long}=old; cd /`);
+    expect(await run(`printenv ${long}; w=1`, { env: { [long]: "x" } })).toMatchObject({
+      stdout: "x\n",
+      stderr: "",
+    });
+    expect((await run(`echo $${long} $w`)).stdout).toBe("old 1\n");
+  });
+
   test("keeps functions that are handlers", async () => {
     const { out } = await newSession(wire, { shell: "zsh" });
     await out(`TRAPUSR1() { echo "it's $1" }; TRAPCHLD() { : }; w=1`);

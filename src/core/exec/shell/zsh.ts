@@ -51,24 +51,28 @@ builtin unsetopt xtrace verbose err_exit err_return
 builtin trap '' XFSZ
 {
 ${silenceHandlers(dir)}builtin printf '\\0'
-__trl_constant=()
-for __trl_name in $__trl_env; do
-if [[ \${parameters[$__trl_name]-} == *readonly* ]]; then __trl_constant+=($__trl_name); builtin continue; fi
+__trl_constant=() __trl_gone=() __trl_before=
+for __trl_at __trl_name in $__trl_env; do
+__trl_saved=${parts.fileWord(dir, "savedEnv")}.$__trl_at
+if [[ \${parameters[$__trl_name]-} != *readonly* ]]; then
 builtin unset -v $__trl_name
-[[ ! -f ${parts.fileWord(dir, "savedEnv")}.$__trl_name ]] || builtin source ${parts.fileWord(dir, "savedEnv")}.$__trl_name
+builtin source $__trl_saved
+else
+__trl_constant+=($__trl_name)
+__trl_before+=$(<$__trl_saved)$'\\n'
+[[ -s $__trl_saved ]] || __trl_gone+=($__trl_name)
+fi
 done
 builtin pwd
 builtin printf '\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "\${(j.:.)__trl_on0}" "\${(j.:.)__trl_on}"
-builtin print -rl -- \${(k)parameters}
+builtin print -rl -- \${\${(k)parameters}:|__trl_gone}
 builtin printf '\\0'
-builtin print -rl -- \${(k)parameters[(R)*export*]}
+builtin print -rl -- \${\${(k)parameters[(R)*export*]}:|__trl_gone}
 builtin printf '\\0'
 __trl_names=(\${(k)parameters[(R)^*(special|hide|undefined)*]} \${(k)parameters[(I)(${usersSpecials.replaceAll(" ", "|")})]})
 __trl_names=(\${\${__trl_names:#__trl_*}:#(_|TRL_COMMAND_ID|PWD|OLDPWD|signals|zshexit_functions|ZSH_*|TTY|VENDOR|MACHTYPE|OSTYPE|CPUTYPE|HOST|LOGNAME)})
 builtin typeset -p -- \${__trl_names:|__trl_constant}
-for __trl_name in $__trl_constant; do
-[[ ! -f ${parts.fileWord(dir, "savedEnv")}.$__trl_name ]] || builtin print -r -- "$(<${parts.fileWord(dir, "savedEnv")}.$__trl_name)"
-done
+builtin print -r -- "$__trl_before"
 (( \${+PATH} )) || builtin print unset PATH
 (( \${+HOME} )) || builtin print unset HOME
 builtin printf '\\0'
@@ -141,23 +145,19 @@ export const zsh: ShellDialect = {
 type Fields = [string, string, string, string, string, string, string, string, string, string];
 
 function prologue(feed: CommandFeed, dir: string): ByteString {
-  const names = feed.env.map(([name]) => name).join(" ");
   const savedEnv = parts.fileWord(dir, "savedEnv");
-  // What is read-only stays as it is, and must not be touched.
-  const saveEnv = names
-    ? `__trl_env=()
-for __trl_name in ${names}; do
-[[ \${parameters[$__trl_name]-} == *readonly* ]] || ` +
-      `{ __trl_env+=($__trl_name); builtin typeset -p $__trl_name >|${savedEnv}.$__trl_name 2>/dev/null; }
-done
-`
-    : "";
+  // What is read-only stays as it is, and must not be touched. A name may be too long for one of a file.
+  const saveEnv = feed.env.map(
+    ([name], at) =>
+      `[[ \${parameters[${name}]-} == *readonly* ]] || ` +
+      `{ __trl_env+=(${at} ${name}); builtin typeset -p ${name} >|${savedEnv}.${at} 2>/dev/null; }\n`,
+  );
   const { lastStatus, lateScript } = feed.state;
   const keepsStatus = lastStatus !== 0 && feed.command.includes("$?") && !lateScript.includes("err");
   return (
     `builtin exec ${parts.descriptors(feed)}\n` +
     moveToDirectory(feed, dir) +
-    saveEnv +
+    (saveEnv.length > 0 ? `__trl_env=()\n${saveEnv.join("")}` : "") +
     applyEnv(feed) +
     lateScript +
     (keepsStatus ? `{ return ${lastStatus}; } 2>/dev/null\n` : "")
