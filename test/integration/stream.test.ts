@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { newSession } from "../support/session.ts";
 import { follow, sha256 } from "../support/stream.ts";
-import { testExceptOver, testOnce } from "../support/transport.ts";
+import { testExceptOver, testOnce, transport } from "../support/transport.ts";
 import { isAlive, until } from "../support/wait.ts";
 import type { Frame, Wire } from "../support/wire.ts";
 
@@ -605,8 +605,9 @@ describe("a slow client", () => {
     await wire.call("exec.cancel", { stream_id: streamId });
     await wire.frame((frame) => frame["type"] === "exit");
     // In what passes meanwhile, not in time: that is the machine's. What was on its way cannot be overtaken, and both
-    // ends of a TCP connection hold megabytes.
-    expect(waits.sort((a, b) => a - b)[Math.floor(waits.length * 0.9)]).toBeLessThan(16 * 1024 * 1024);
+    // ends of a TCP connection grow to what the kernel allows, 32 and 4 MB on many machines.
+    const heldMb = transport() === "http" || transport() === "websocket" ? 48 : 16;
+    expect(waits.sort((a, b) => a - b)[Math.floor(waits.length * 0.9)]).toBeLessThan(heldMb * 1024 * 1024);
   });
 
   test("that takes nothing is let go after the stall timeout, and may come back", async () => {
