@@ -53,6 +53,14 @@ export class FarConnection {
   ): Promise<unknown> {
     const { patienceMs = this.#hadLink ? requestPatienceMs : 0, received, follower } = how;
     const link = this.#link ?? (await this.#reach(patienceMs));
+    // The daemon there cannot tell apart who shares a link: what somebody else has asked for or given up must be answered
+    // first, or one would get the other's frames, or be given up with the other.
+    const { session_id, stream_id } = params as { session_id?: unknown; stream_id?: unknown };
+    const ids = follower ? [follower.id] : [session_id, stream_id];
+    for (let others = link.othersUnsettled(ids, this); others; others = link.othersUnsettled(ids, this)) {
+      await others;
+      if (this.#isOver) throw this.runtime.unavailable(false);
+    }
     if (follower) return await this.#ask(link, follower, method, params, received);
     return await link.request(method, params, received);
   }
@@ -80,10 +88,7 @@ export class FarConnection {
     if (link) void Promise.all(this.#farewells).then(() => this.#letGo(link, !this.#isRemembered));
   }
 
-  /**
-   * Asks for its frames. The daemon there cannot tell apart who shares a link: what somebody else has asked for or
-   * given up must be answered first, or one would get the other's frames, or be given up with the other.
-   */
+  /** Asks for its frames. */
   async #ask(
     link: FarLink,
     follower: Followed,
@@ -92,12 +97,10 @@ export class FarConnection {
     received?: (data: unknown) => void,
   ): Promise<unknown> {
     const { id } = follower;
-    for (let others = link.unsettled(id); others; others = link.unsettled(id)) await others;
-    if (this.#isOver) throw this.runtime.unavailable(false); // while we waited
     // Whether the id of a new command is free is for the daemon there to say.
     const isTaken = method !== "exec.stream" && link.isListenedTo(id) && !this.follows(id);
     if (isTaken) throw followedByAnother();
-    return await link.arrange(id, method, params, (data) => {
+    return await link.arrange({ id, by: this }, method, params, (data) => {
       received?.(data);
       this.#follow(follower, link);
     });
@@ -112,11 +115,11 @@ export class FarConnection {
     this.#followed.set(id, follower);
     follower.link = link;
     link.listen(id, (frame) => this.#followed.get(id)?.take(frame));
-    before?.end(); // another one takes its place
+    if (follower.takesPlace) before?.end();
   }
 
   #takeLeave({ id, farewell }: Followed, link: FarLink): void {
-    this.#farewells.push(link.arrange(id, ...farewell).catch(() => {}));
+    this.#farewells.push(link.arrange({ id, by: this }, ...farewell).catch(() => {}));
   }
 
   #letGo(link: FarLink, isClean: boolean): void {

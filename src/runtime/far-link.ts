@@ -23,8 +23,8 @@ export class FarLink {
   version = "";
   readonly #waiting = new Map<string, Waiting>();
   readonly #listeners = new Map<string, (frame: FarFrame) => void>();
-  /** What is being asked for or given up, by its id. */
-  readonly #unsettled = new Map<string, Promise<unknown>>();
+  /** What is being asked for or given up, and by whom. */
+  readonly #unsettled = new Set<{ id: string; by: object; answer: Promise<unknown> }>();
   #carrier: Carrier | undefined;
   #nextId = 1;
   #lastHeard = performance.now();
@@ -75,18 +75,28 @@ export class FarLink {
   }
 
   /** A request by which the frames of an id begin or end: until it is answered, it is open whose they are. */
-  arrange(id: string, method: string, params: unknown, received?: (data: unknown) => void): Promise<unknown> {
+  arrange(
+    { id, by }: { id: string; by: object },
+    method: string,
+    params: unknown,
+    received?: (data: unknown) => void,
+  ): Promise<unknown> {
     const answer = this.request(method, params, received);
-    const settled = Promise.allSettled([this.#unsettled.get(id), answer]).then(() => {
-      if (this.#unsettled.get(id) === settled) this.#unsettled.delete(id);
-    });
-    this.#unsettled.set(id, settled);
+    const arrangement = { id, by, answer };
+    this.#unsettled.add(arrangement);
+    const settle = () => void this.#unsettled.delete(arrangement);
+    answer.then(settle, settle);
     return answer;
   }
 
-  /** Resolves when all of that is answered which is under way now; something else may be by then. */
-  unsettled(id: string): Promise<unknown> | undefined {
-    return this.#unsettled.get(id);
+  /**
+   * Resolves when all is answered that others have under way with one of these ids; there may be more by then. What one
+   * has under way oneself is not waited for: it is answered in the order in which it was asked.
+   */
+  othersUnsettled(ids: unknown[], by: object): Promise<unknown> | undefined {
+    if (this.#unsettled.size === 0) return undefined;
+    const others = [...this.#unsettled].filter((each) => each.by !== by && ids.includes(each.id));
+    return others.length > 0 ? Promise.allSettled(others.map(({ answer }) => answer)) : undefined;
   }
 
   /** The frames of a stream or a terminal. */

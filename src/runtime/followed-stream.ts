@@ -35,6 +35,8 @@ export class FollowedStream extends Followed {
   #acknowledged: number;
   #acknowledgement: Timer | undefined;
 
+  readonly takesPlace = false;
+
   constructor(id: string, connection: FarConnection, outlet: Outlet, wishes: StreamWishes) {
     super(id, connection, outlet);
     this.#wishes = wishes;

@@ -43,6 +43,8 @@ export class FollowedTerminal extends Followed {
   /** After a gap, until the screen has come. */
   #awaitsRedraw: boolean;
 
+  readonly takesPlace = true;
+
   constructor(id: string, connection: FarConnection, outlet: Outlet, how: SubscriptionWishes) {
     super(id, connection, outlet);
     this.presentation = how.presentation;

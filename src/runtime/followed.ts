@@ -43,6 +43,8 @@ export abstract class Followed implements OutletUser {
     return this.#isOver;
   }
 
+  /** Whether it is instead of the one before; a stream may be followed by several. */
+  abstract readonly takesPlace: boolean;
   /** How the daemon there is told that we do not follow any more. */
   abstract readonly farewell: [method: MethodName, params: object];
   /** A frame of it has come. */

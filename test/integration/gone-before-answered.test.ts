@@ -131,6 +131,32 @@ describe("gone before it is answered by a runtime that is a single process with 
     await echoes(next, stream_id);
   }, 60_000);
 
+  test("what one asks in a row is heard in that order, also behind somebody who has just left", async () => {
+    const terminal = await newTerminal(owner, { runtime, command: "cat", args: [] });
+    const { session_id } = terminal;
+    const stream_id = await newEcho();
+    for (const count of [0, 1]) {
+      await vanish("pty.subscribe", { session_id }, count);
+      using next = await daemon.connect();
+      const asked = [
+        next.request("pty.subscribe", { session_id }),
+        next.request("pty.subscribe", { session_id }),
+        next.request("pty.unsubscribe", { session_id }),
+        next.request("exec.attach", { stream_id }),
+        next.request("exec.attach", { stream_id }),
+        next.request("exec.detach", { stream_id }),
+      ];
+      await connections(); // it has been heard
+      process.kill(far, "SIGCONT");
+      const replies = await Promise.all(asked);
+      expect(replies[2]).toMatchObject({ data: { unsubscribed: true } });
+      expect(replies[5]).toMatchObject({ data: { detached: true } });
+      expect((await terminal.summary()).subscribers).toBe(0);
+    }
+    await owner.call("pty.close", { session_id });
+    await owner.call("exec.write", { stream_id, data: "", eof: true });
+  }, 60_000);
+
   test("exec.attach of two who stay: one gets every frame, and the other is told", async () => {
     const stream_id = await newEcho();
     process.kill(far, "SIGSTOP");

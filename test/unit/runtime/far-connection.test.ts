@@ -15,6 +15,7 @@ const outlet = { attach() {}, detach() {} } as unknown as Outlet;
 class Follower extends Followed {
   readonly resumed: FarLink[] = [];
   readonly taken: string[] = [];
+  readonly takesPlace = false;
   readonly farewell: Followed["farewell"] = ["exec.detach", { stream_id: this.id }];
   take({ text }: FarFrame): void {
     this.taken.push(text);
