@@ -260,6 +260,26 @@ describe("bash keeps", () => {
     expect(await out("echo $w $v; printenv FUNCNEST")).toBe("1\n1");
   });
 
+  test("everything, with a constant limit for functions", async () => {
+    const { out } = await newSession(wire, { shell: "bash" });
+    await out("readonly FUNCNEST=100; trap : EXIT; w=1; cd /usr", { env: { v: "x" } });
+    expect(await out("echo $w; pwd")).toBe("1\n/usr");
+  });
+
+  test("everything, where a child is killed before it becomes its program", async () => {
+    const { out } = await newSession(wire, { shell: "bash" });
+    for (let i = 0; i < 20; i++) {
+      await out(`sleep 5 & kill $!\nw=${i}; cd /usr`);
+      expect(await out("echo $w; pwd; cd /tmp")).toBe(`${i}\n/usr`);
+    }
+  });
+
+  test("everything, where sh may not change IFS", async () => {
+    const { out, run } = await newSession(wire, { shell: "sh" });
+    expect((await run("readonly IFS; w=1; cd /usr")).exit_code).toBe(0);
+    expect(await out("echo $w; pwd")).toBe("1\n/usr");
+  });
+
   test("handlers for one on EXIT, whatever an alias makes of `trap`", async () => {
     const { out } = await newSession(wire, { shell: "bash" });
     await out("alias trap='n=99; :'");

@@ -50,13 +50,15 @@ fi
  * The report has what a command was given for itself alone as it was before it. A handler of the user's on EXIT, which
  * comes behind, is to have it still: there the report is made by a fork, which calls once more, whatever FUNCNEST
  * allows. A function may have its own by that name above the given one. What cannot be unset, as the command has made it
- * constant, is told once more, as it was. Never two substitutions in one word: a handler on CHLD between them makes bash
+ * constant, is told once more, as it was. A child that is killed before it becomes its program comes here as well, and
+ * goes without a word: the report is of the shell. Never two substitutions in one word: a handler on CHLD between them makes bash
  * lose its way.
  */
 export const bootScript = (dir: string): ByteString => `unset BASH_ENV
 __trl_shopt0=\${BASHOPTS-}
 __trl_report() {
 if [[ -z \${__trl_forked-} ]]; then
+[[ \${BASHPID-$$} == "$$" || \${__trl_visit-} == ${visitWords.tell} ]] || builtin return "$1"
 [[ -z \${__trl_done-} ]] || builtin return "$1"
 __trl_done=1
 __trl_set=$SHELLOPTS __trl_shopt=\${BASHOPTS-}
@@ -74,7 +76,7 @@ fi
 {
 if [[ -z \${__trl_forked-} ]]; then
 ${silenceHandlers(dir)}if [[ -n \${__trl_env+x} && -n \${__trl_wraps_trap-} ]]; then
-( __trl_forked=1; [[ -z \${FUNCNEST-} ]] || { __trl_nest=$FUNCNEST FUNCNEST=; }; __trl_report "$@" )
+( __trl_forked=1; (( \${FUNCNEST:-0} < 1 || FUNCNEST > 9 )) || { __trl_nest=$FUNCNEST FUNCNEST=; }; __trl_report "$@" )
 ${restoreHandlers(dir)}__trl_report() { builtin return "$1"; }
 builtin return "$1"
 fi

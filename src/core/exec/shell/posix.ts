@@ -15,18 +15,18 @@ const late = ["errexit", "xtrace", "verbose", "allexport"];
 
 const hook = '{ __trl_report "$?"; } >/dev/null 2>&1';
 
-/** As in bash: no handler of the user's prints into the report, or changes what it is about. */
+/** As in bash: no handler of the user's prints into the report, or changes what it is about. IFS may be constant. */
 const bootScript = (dir: string): ByteString => `__trl_report() {
 [ -z "\${__trl_done-}" ] || return "$1"
 __trl_done=1
 trap - EXIT
 trap '' XFSZ
-unset -f command printf pwd alias unalias umask read
+unset -f command printf pwd alias unalias umask
 [ -z "\${__trl_wraps_trap-}" ] || unalias trap || :
 [ -z "\${__trl_wraps_trap-}" ] || trap >|${parts.fileWord(dir, "handlers")}
 {
 trap
-while IFS= read -r __trl_line; do
+while command read -r __trl_line; do
 case $__trl_line in
 *"' CHLD") trap - CHLD;;
 *"' "*) trap '' "\${__trl_line##*"' "}" || :;;

@@ -89,10 +89,13 @@ export function mayHandleSignals({ command, state }: CommandFeed): boolean {
   return texts.some((text) => handling.test(text) || sourcing.test(text));
 }
 
-/** The fields of a report, or nothing where it is not whole. What is ahead of them is of no interest. */
+/**
+ * The fields of a report, or nothing where it is not whole, or more than one: a child that is killed before it becomes
+ * its program may write one as well, into the same file. What is ahead of the fields is of no interest.
+ */
 export function reportFields(report: ByteString, count: number): ByteString[] | undefined {
-  const parts = report.split("\0").slice(-count - 1);
-  return parts.length === count + 1 && parts[count] === "end" ? parts : undefined;
+  const [, ...fields] = report.split("\0");
+  return fields.length === count + 1 && fields[count] === "end" ? fields : undefined;
 }
 
 /** Where the session stands after a command that printed `pwd`. */
