@@ -119,7 +119,7 @@ builtin unset -f __trl_report
 builtin declare -f
 builtin printf '\\0'
 builtin declare -Fx
-builtin printf '\\0end'
+builtin printf '\\0whole'
 } >|${parts.fileWord(dir, "report")}
 if [[ -n \${__trl_wraps_trap-} && -z \${__trl_forked-} ]]; then
 ${restoreHandlers(dir)}fi

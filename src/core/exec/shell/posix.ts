@@ -47,7 +47,7 @@ printf '\\0'
 alias
 printf '\\0'
 umask
-printf '\\0end'
+printf '\\0whole'
 } >|${parts.fileWord(dir, "report")}
 [ -z "\${__trl_wraps_trap-}" ] || . ${parts.fileWord(dir, "handlers")}
 return "$1"

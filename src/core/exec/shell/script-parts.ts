@@ -94,8 +94,10 @@ export function mayHandleSignals({ command, state }: CommandFeed): boolean {
  * its program may write one as well, into the same file. What is ahead of the fields is of no interest.
  */
 export function reportFields(report: ByteString, count: number): ByteString[] | undefined {
-  const [, ...fields] = report.split("\0");
-  return fields.length === count + 1 && fields[count] === "end" ? fields : undefined;
+  const parts = report.split("\0");
+  if (parts.length === count + 2 && parts.at(-1) === "whole") return parts.slice(1);
+  // Of a shell that was started by an earlier version, before an upgrade: it has nothing ahead of them.
+  return parts.length === count + 1 && parts.at(-1) === "end" ? parts : undefined;
 }
 
 /** Where the session stands after a command that printed `pwd`. */

@@ -84,7 +84,7 @@ builtin printf '\\0'
 __trl_names=(\${(k)functions:#__trl_*})
 (( \${#__trl_names} == 0 )) || builtin functions $__trl_names
 builtin print -r -- "$__trl_kept"
-builtin printf '\\0end'
+builtin printf '\\0whole'
 } >| ${parts.fileWord(dir, "report")}
 __trl_done=1
 }
