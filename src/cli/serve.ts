@@ -1,3 +1,5 @@
+import { fstatSync, realpathSync, writeSync } from "node:fs";
+import { relative } from "node:path";
 import { type ArgsDef, defineCommand } from "citty";
 import { boot } from "../daemon/boot.ts";
 import { environmentName, type FlagTable, flags } from "../daemon/flags.ts";
@@ -7,8 +9,11 @@ import { answerTrial } from "../daemon/handover/trial.ts";
 import { OptionError } from "../daemon/option-error.ts";
 import { type GivenFlags, readOptions } from "../daemon/options.ts";
 import { endingSignal } from "../daemon/signals.ts";
+import { defaultSocketPath } from "../util/socket-path.ts";
 import { checkFlags, refuseWords } from "./check-flags.ts";
 import { CliError } from "./errors.ts";
+import { ownProgram } from "./own-program.ts";
+import { quoteWord, quoteWords } from "./shell-words.ts";
 
 const args: ArgsDef = Object.fromEntries(
   Object.entries(flags as FlagTable).map(([name, flag]) => [
@@ -54,6 +59,8 @@ export default defineCommand({
       const daemon = await boot(options, arrival);
       hungUp = daemon.hungUp;
       if (arrival) hearSignals();
+      else if (options.hasSocket && !options.isForCaller && options.logFormat === "pretty")
+        printNextSteps(options.socketPath);
       await daemon.stop(await Promise.race([...ending, daemon.done]));
     } catch (error) {
       if (letter && letter.kind !== "trial") goBack(letter, arrival, error);
@@ -63,6 +70,25 @@ export default defineCommand({
     }
   },
 });
+
+/** For a person who has just started it at a terminal; a log in a file or a pipe has no such lines. */
+function printNextSteps(socketPath: string): void {
+  const where = socketPath === defaultSocketPath ? [] : ["--socket-path", socketPath];
+  const words = quoteWords(["run", ...where, "--", "echo", "hello"]);
+  const [program, entry] = ownProgram();
+  const installed = Bun.which("trl");
+  const isInstalled = installed !== null && realpathSync(installed) === realpathSync(program!);
+  const here = (path: string) => quoteWord(relative(process.cwd(), path));
+  const command = entry
+    ? `trl ${words} (from source: npx bun ${here(entry)} ${words})`
+    : `${isInstalled ? "trl" : here(program!)} ${words}`;
+  try {
+    if (!fstatSync(2).isCharacterDevice()) return; // a terminal, or /dev/null, where it does no harm
+    writeSync(2, `  It listens on ${socketPath}; Ctrl-C ends it.\n  Next, in another terminal: ${command}\n`);
+  } catch {
+    // closed, or without room
+  }
+}
 
 /** citty keeps the last of several. */
 function allOf(name: string, words: string[]): string[] {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
 import { binary } from "../support/program.ts";
 import { trl } from "../support/trl.ts";
 import { User } from "../support/user.ts";
@@ -95,13 +96,12 @@ describe("bash", () => {
   });
 });
 
-const fish = Bun.which("fish");
-describe.if(fish !== null)("fish", () => {
+needs("fish").describe("fish", () => {
   const complete = (line: string) =>
-    run([fish!, "--no-config", "-c", `source ${scriptOf("fish")}; complete -C '${line}'`]);
+    run(["fish", "--no-config", "-c", `source ${scriptOf("fish")}; complete -C '${line}'`]);
 
   test("the script is one", () =>
-    expect(run([fish!, "--no-config", "-n", scriptOf("fish")])).toEqual({ code: 0, out: "", err: "" }));
+    expect(run(["fish", "--no-config", "-n", scriptOf("fish")])).toEqual({ code: 0, out: "", err: "" }));
 
   for (const [line, offered] of cases)
     test(line, () => {
@@ -114,8 +114,7 @@ describe.if(fish !== null)("fish", () => {
   test("what a word means stands beside it", () => expect(complete("trl at").out).toContain("\tSit down at"));
 });
 
-const zsh = Bun.which("zsh");
-describe.if(zsh !== null && Bun.which("tmux") !== null)("zsh, at a terminal", () => {
+needs("zsh", "tmux").describe("zsh, at a terminal", () => {
   /** Typed, Tab pressed, and seen; what is offered beyond one is listed below. */
   const complete = async (user: User, line: string, seen: string) => {
     user.press("-l", line);
@@ -135,7 +134,7 @@ describe.if(zsh !== null && Bun.which("tmux") !== null)("zsh, at a terminal", ()
   const compinit = "autoload -Uz compinit; compinit -u -D";
 
   test("the script is one", () =>
-    expect(run([zsh!, "-n", scriptOf("zsh")])).toEqual({ code: 0, out: "", err: "" }));
+    expect(run(["zsh", "-n", scriptOf("zsh")])).toEqual({ code: 0, out: "", err: "" }));
 
   test("read by source", async () => {
     using user = await start(`${compinit}; source ${scriptOf("zsh")}`);

@@ -3,9 +3,10 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path";
 import type { CheckReport } from "../../src/cli/doctor/check.ts";
 import { startDaemon } from "../support/daemon.ts";
+import { isAlive } from "../support/processes.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { type TrlOptions, trl } from "../support/trl.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 
 /** Each check by its id, and the exit code. */
 function examine(socketPath: string, options: TrlOptions = {}) {

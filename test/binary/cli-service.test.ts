@@ -1,13 +1,13 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startDaemon } from "../support/daemon.ts";
 import { type FakeManagers, fakeManagers } from "../support/fake-managers.ts";
 import { expectGolden } from "../support/golden.ts";
+import { needs } from "../support/needs.ts";
 import { binary } from "../support/program.ts";
 import { trl } from "../support/trl.ts";
 
-const isLinux = process.platform === "linux";
 const unitOf = ({ home }: FakeManagers) => join(home, ".config/systemd/user/trl.service");
 const service = ({ env }: FakeManagers, ...words: string[]) => trl(["service", ...words], { env });
 
@@ -15,7 +15,7 @@ const service = ({ env }: FakeManagers, ...words: string[]) => trl(["service", .
 const withoutPlaces = (text: string, { home, env }: FakeManagers) =>
   text.replaceAll(binary, "/opt/trl").replace(env["PATH"]!, "/bin:/usr/bin").replaceAll(home, "/home/me");
 
-test.if(isLinux)("install, status and uninstall, with systemd", async () => {
+needs("linux").test("install, status and uninstall, with systemd", async () => {
   using fake = fakeManagers();
   expect(service(fake, "status")).toMatchObject({ code: 69, err: "" });
 
@@ -53,7 +53,7 @@ test.if(isLinux)("install, status and uninstall, with systemd", async () => {
   expect(JSON.parse(service(fake, "uninstall", "--json").out)).toEqual({ removed: null });
 });
 
-test.if(isLinux)("--dry-run changes nothing and asks nobody", () => {
+needs("linux").test("--dry-run changes nothing and asks nobody", () => {
   using fake = fakeManagers();
   const { code, out } = service(fake, "install", "--dry-run", "--", "--http", "127.0.0.1:9100");
   expect(code).toBe(0);
@@ -70,7 +70,7 @@ test.if(isLinux)("--dry-run changes nothing and asks nobody", () => {
   expect(existsSync(unitOf(fake))).toBe(true);
 });
 
-test.if(isLinux)("what somebody else has written stays, unless it is forced", () => {
+needs("linux").test("what somebody else has written stays, unless it is forced", () => {
   using fake = fakeManagers();
   service(fake, "install");
   service(fake, "uninstall");
@@ -85,7 +85,7 @@ test.if(isLinux)("what somebody else has written stays, unless it is forced", ()
   expect(readFileSync(unitOf(fake), "utf8")).toContain(binary);
 });
 
-test.if(isLinux)("without a session of systemd, the file is there and the rest is said", () => {
+needs("linux").test("without a session of systemd, the file is there and the rest is said", () => {
   using fake = fakeManagers();
   writeFileSync(join(fake.home, "no-session"), "");
   const refused = service(fake, "install", "--json");
@@ -99,7 +99,7 @@ test.if(isLinux)("without a session of systemd, the file is there and the rest i
   expect(existsSync(unitOf(fake))).toBe(false);
 });
 
-test.if(isLinux)("a daemon that is there already is left alone", async () => {
+needs("linux").test("a daemon that is there already is left alone", async () => {
   using fake = fakeManagers();
   await using daemon = await startDaemon();
   const { code, out } = service(fake, "install", "--socket-path", daemon.socketPath, "--json");
@@ -109,7 +109,7 @@ test.if(isLinux)("a daemon that is there already is left alone", async () => {
   expect(fake.asked().join()).not.toContain("--now");
 });
 
-test.if(isLinux)("what goes wrong is told: the manager, the flags, the words", () => {
+needs("linux").test("what goes wrong is told: the manager, the flags, the words", () => {
   using fake = fakeManagers();
   writeFileSync(join(fake.home, "fails"), "");
   const failed = service(fake, "install");

@@ -1,13 +1,15 @@
 // trl top and tables at a real terminal: a live screen, keys, sizes, colours, and the terminal as it was afterwards.
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandLine } from "../support/command-line.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
 import { User } from "../support/user.ts";
 import { until } from "../support/wait.ts";
 
 setDefaultTimeout(40_000);
+const { describe, test } = needs("tmux");
 
 /** What stty says of a terminal that takes lines. */
 const asItWas = /(?=[\s\S]*\sisig icanon iexten echo\s)(?=[\s\S]*^opost )/m;

@@ -12,10 +12,12 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { startDaemon } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
+import { isAlive } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 import { Wire } from "../support/wire.ts";
 
 const serve = (...flags: string[]) =>
@@ -341,8 +343,7 @@ describe("the log", () => {
   });
 });
 
-test("runs as another user, where it is not root's", async () => {
-  if (process.getuid?.() !== 0) return;
+needs("other users").test("runs as another user, where it is not root's", async () => {
   using dir = tempDir();
   chmodSync(dir.path, 0o777);
   const socket = join(dir.path, "x.sock");

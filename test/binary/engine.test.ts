@@ -1,9 +1,11 @@
 // A daemon starts itself again with settings of its engine: to whoever started it, it is the same process.
-import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, readlinkSync, symlinkSync } from "node:fs";
+import { expect, test } from "bun:test";
+import { readFileSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { startHere } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
 import { binary } from "../support/program.ts";
+import { findLoader } from "../support/requirements.ts";
 import { newSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
@@ -11,7 +13,7 @@ const setting = "BUN_JSC_thresholdForFTLOptimizeAfterWarmUp";
 
 const environmentOf = (pid: number) => readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
 
-describe.if(process.platform === "linux")("the engine's settings", () => {
+needs("linux").describe("the engine's settings", () => {
   test("are the daemon's alone", async () => {
     await using daemon = await startHere();
     expect(environmentOf(daemon.pid).some((entry) => entry.startsWith(`${setting}=`))).toBe(true);
@@ -33,9 +35,8 @@ describe.if(process.platform === "linux")("the engine's settings", () => {
     expect(await (await newSession(wire)).out(`echo $${setting}`)).toBe("77777");
   });
 
-  const loader = "/lib64/ld-linux-x86-64.so.2";
-  test.if(existsSync(loader))("are left as they are for a loader, which is no program of ours", async () => {
-    await using daemon = await startHere({ program: [loader, binary] });
+  needs("glibc").test("are left as they are for a loader, which is no program of ours", async () => {
+    await using daemon = await startHere({ program: [findLoader()!, binary] });
     using wire = await daemon.connect();
     expect(await (await newSession(wire)).out("echo here")).toBe("here");
   });

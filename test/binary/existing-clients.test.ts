@@ -1,8 +1,9 @@
 // Clients and launchers written for claw_core work unchanged.
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { startDaemon } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
 import { binary } from "../support/program.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
@@ -40,17 +41,19 @@ assert send_request("session.destroy", {"session_id": session_id})["data"]["stat
 print("fine")
 `;
 
-test("the Python agent of the integration guide", async () => {
+needs("python3", "zsh").test("the Python agent of the integration guide", async () => {
   await using daemon = await startDaemon();
   const result = Bun.spawnSync(["python3", "-c", pythonAgent, daemon.socketPath]);
   expect(result.stderr.toString()).toBe("");
   expect(result.stdout.toString()).toBe("fine\n");
 });
 
-test("a launcher script: start in the foreground, wait for the socket, ask by socat, stop by pid", () => {
-  using dir = tempDir();
-  const socket = join(dir.path, "claw.sock");
-  const launcher = `
+needs("socat").test(
+  "a launcher script: start in the foreground, wait for the socket, ask by socat, stop by pid",
+  () => {
+    using dir = tempDir();
+    const socket = join(dir.path, "claw.sock");
+    const launcher = `
 set -e
 "$BINARY" --socket-path "$SOCK" >"$DIR/log" 2>&1 &
 PID=$!
@@ -67,16 +70,17 @@ for i in $(seq 1 10); do kill -0 $PID 2>/dev/null || break; sleep 0.1; done
 ! kill -0 $PID 2>/dev/null
 echo stopped
 `;
-  const result = Bun.spawnSync(["bash", "-c", launcher], {
-    env: {
-      PATH: process.env["PATH"],
-      TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"],
-      BINARY: binary,
-      SOCK: socket,
-      DIR: dir.path,
-    } as Record<string, string>,
-  });
-  expect(result.stderr.toString()).toBe("");
-  expect(result.stdout.toString()).toBe("stopped\n");
-  expect(existsSync(socket)).toBe(false);
-});
+    const result = Bun.spawnSync(["bash", "-c", launcher], {
+      env: {
+        PATH: process.env["PATH"],
+        TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"],
+        BINARY: binary,
+        SOCK: socket,
+        DIR: dir.path,
+      } as Record<string, string>,
+    });
+    expect(result.stderr.toString()).toBe("");
+    expect(result.stdout.toString()).toBe("stopped\n");
+    expect(existsSync(socket)).toBe(false);
+  },
+);

@@ -20,6 +20,16 @@ test("on a terminal a line has the time", async () => {
   const terminal = await newTerminal(wire, { command: command!, args, env, cols: 200 });
   const screen = await terminal.waitForRegex("\\d\\d:\\d\\d:\\d\\d \u2139 ready socket=\\S+ pid=\\d+");
   expect(screen.lines?.join("\n")).not.toContain("\x1b");
+  const socket = join(daemon.dir, "inner.sock");
+  // Two lines for the person who has started it.
+  const next = await terminal.waitFor("echo hello");
+  const [, ...steps] = next.lines!.join("\n").split(/ready .*\n/);
+  expect(steps.join().trimEnd().split("\n")).toEqual([
+    `  It listens on ${socket}; Ctrl-C ends it.`,
+    expect.stringMatching(
+      new RegExp(`^ {2}Next, in another terminal: \\S*trl run --socket-path ${socket} -- echo hello$`),
+    ),
+  ]);
   await terminal.type("\x03");
   const { lines } = await terminal.waitForExit();
   expect(lines?.join("\n")).toMatch(/\d\d:\d\d:\d\d \u2139 stopped/);

@@ -3,9 +3,11 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fencesOf } from "../support/markdown.ts";
+import { needs } from "../support/needs.ts";
+import { isAlive } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
 import { tempDir } from "../support/temp-dir.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 import { Wire } from "../support/wire.ts";
 
 // Each waits for what it wants to see; this is for a machine that is busy.
@@ -44,30 +46,33 @@ exit 1`;
   return Number(readFileSync(join(dir, "claw_core.pid"), "utf8"));
 }
 
-test("the settings in the README are the plugin's, and start a daemon that outlives its launcher", async () => {
-  using dir = tempDir();
-  const told = settingsOfReadme();
-  expect(Object.keys(told).filter((name) => !pluginSettings.includes(name))).toEqual([]);
-  expect(told["binaryPath"]).toEndWith("/trl");
-  const socketPath = join(dir.path, "trl.sock");
-  const pid = await startAsPlugin({ ...told, binaryPath: binary, socketPath }, dir.path);
-  try {
-    process.kill(pid, "SIGHUP"); // the end of the gateway's terminal
-    using wire = await Wire.connect(socketPath);
-    expect((await wire.call("system.stats", {})).pid).toBe(pid);
-    const { session_id } = await wire.call("session.create", { shell: "/bin/zsh", timeout_s: 30 });
-    const variables = "echo ${CLAW_CORE_BINARY-unset} ${TRL_SOCKET_PATH-unset}";
-    const { stdout } = await wire.call("exec.run", { session_id, command: variables });
-    expect(stdout).toBe(`${binary} unset\n`);
-  } finally {
-    process.kill(pid, "SIGTERM");
-    await until("the daemon's end", () => !isAlive(pid));
-  }
-  expect(existsSync(socketPath)).toBe(false);
-  const log = readFileSync(join(dir.path, "claw_core.log"), "utf8");
-  expect(log).toContain("ready");
-  expect(log).toContain("stopped");
-});
+needs("zsh").test(
+  "the settings in the README are the plugin's, and start a daemon that outlives its launcher",
+  async () => {
+    using dir = tempDir();
+    const told = settingsOfReadme();
+    expect(Object.keys(told).filter((name) => !pluginSettings.includes(name))).toEqual([]);
+    expect(told["binaryPath"]).toEndWith("/trl");
+    const socketPath = join(dir.path, "trl.sock");
+    const pid = await startAsPlugin({ ...told, binaryPath: binary, socketPath }, dir.path);
+    try {
+      process.kill(pid, "SIGHUP"); // the end of the gateway's terminal
+      using wire = await Wire.connect(socketPath);
+      expect((await wire.call("system.stats", {})).pid).toBe(pid);
+      const { session_id } = await wire.call("session.create", { shell: "/bin/zsh", timeout_s: 30 });
+      const variables = "echo ${CLAW_CORE_BINARY-unset} ${TRL_SOCKET_PATH-unset}";
+      const { stdout } = await wire.call("exec.run", { session_id, command: variables });
+      expect(stdout).toBe(`${binary} unset\n`);
+    } finally {
+      process.kill(pid, "SIGTERM");
+      await until("the daemon's end", () => !isAlive(pid));
+    }
+    expect(existsSync(socketPath)).toBe(false);
+    const log = readFileSync(join(dir.path, "claw_core.log"), "utf8");
+    expect(log).toContain("ready");
+    expect(log).toContain("stopped");
+  },
+);
 
 test("variables of the gateway are the daemon's flags", async () => {
   using dir = tempDir();
@@ -89,7 +94,7 @@ test("variables of the gateway are the daemon's flags", async () => {
   expect(lines.map((line) => JSON.parse(line).level)).not.toContain("warn");
 });
 
-test("the check says no, and why, where an executable would not do", async () => {
+needs("python3").test("the check says no, and why, where an executable would not do", async () => {
   using dir = tempDir();
   const check = async (program: string) => {
     const child = Bun.spawn(["python3", join(example, "check.py"), program], {

@@ -1,11 +1,15 @@
 // The Python example against the real executable. That it prints what its README says is tested with the other pages.
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout } from "bun:test";
 import { join } from "node:path";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
 import { until } from "../support/wait.ts";
 
 // Each waits for what it wants to see; this is for a machine that is busy.
 setDefaultTimeout(60_000);
+
+/** Each has a daemon of its own, and mostly waits. */
+const test = needs("python3").test.concurrent;
 
 const example = join(import.meta.dir, "../../examples/python");
 const env = { ...process.env, PYTHONPATH: example, PYTHONDONTWRITEBYTECODE: "1" };

@@ -8,7 +8,9 @@ import { type FlagTable, flags } from "../../src/daemon/flags.ts";
 import { errorCodes } from "../../src/protocol/errors.ts";
 import { complaintsAbout } from "../support/fragments.ts";
 import { type Example, examplesOf, fencesOf } from "../support/markdown.ts";
+import { needs } from "../support/needs.ts";
 import { type Hands, Page } from "../support/page.ts";
+import { problemOf, type RequirementName } from "../support/requirements.ts";
 import { faultsOf } from "../support/wire-example.ts";
 
 // Each waits for what it wants to see; this is for a machine that is busy.
@@ -34,6 +36,8 @@ const hands: Record<string, Hands> = {
     user.press("C-\\");
   },
 };
+
+const handsFor = (command: string): Hands | undefined => hands[command.replace(/ +# .*$/, "")];
 
 /** Blocks that are not run, by how they begin. */
 const notRun: Record<string, string> = {
@@ -68,18 +72,49 @@ const notRun: Record<string, string> = {
   "\\n[trl: N": "the form of a marker",
 };
 
-/** A page is read from top to bottom with one daemon; what came of each example is told as soon as it is known. */
+/** What its commands need of the machine beyond a shell. */
+const programs = ["curl", "nc", "openssl", "python3", "socat", "zsh"] as const;
+
+function requirementsOf(example: Runnable): RequirementName[] {
+  if (example.kind !== "program" && example.kind !== "console") return [];
+  const lines = example.kind === "program" ? [example.code] : example.steps.map(({ command }) => command);
+  const isPython = example.kind === "program" && example.language === "python";
+  const named = programs.filter((name) => lines.some((line) => new RegExp(`\\b${name}\\b`).test(line)));
+  return [
+    ...named,
+    ...(isPython ? (["python3"] as const) : []),
+    ...(lines.some(handsFor) ? (["tmux"] as const) : []),
+  ];
+}
+
+/** Examples that follow each other with one daemon. What one of them needs, those after it may need as well. */
+interface Chapter {
+  examples: Runnable[];
+  required: RequirementName[];
+}
+
+function chaptersOf(file: string): Chapter[] {
+  const chapters: Chapter[] = [];
+  for (const example of runnableIn(file)) {
+    if (example.startsAnew || chapters.length === 0) chapters.push({ examples: [], required: [] });
+    const { examples, required } = chapters.at(-1)!;
+    examples.push(example);
+    required.push(...requirementsOf(example).filter((name) => !required.includes(name)));
+  }
+  return chapters;
+}
+
+/** A chapter is read from top to bottom; what came of each example is told as soon as it is known. */
 class Reading {
   readonly outcomes: Promise<void>[] = [];
   readonly end: Promise<void>;
 
-  constructor(examples: Runnable[]) {
+  constructor(examples: Runnable[], after: Promise<void>) {
     let page: Page | undefined;
-    let before = Promise.resolve();
+    let before = after;
     for (const example of examples) {
       const outcome = before.then(async () => {
-        if (example.startsAnew) await page?.[Symbol.asyncDispose]();
-        if (example.startsAnew || !page) page = await Page.open();
+        page ??= await Page.open();
         await check(page, example);
       });
       this.outcomes.push(outcome);
@@ -89,17 +124,29 @@ class Reading {
   }
 }
 
-// Side by side: most of what the pages show is waiting.
-const readings = new Map<string, Reading>();
+// Pages side by side: most of what they show is waiting.
+const readings = new Map<Chapter, Reading>();
+const chapters = new Map(pages.map((file) => [file, chaptersOf(file)]));
 beforeAll(() => {
-  for (const file of pages) readings.set(file, new Reading(runnableIn(file)));
+  for (const all of chapters.values()) {
+    let before = Promise.resolve();
+    for (const chapter of all.filter(({ required }) => !required.some(problemOf))) {
+      const reading = new Reading(chapter.examples, before);
+      readings.set(chapter, reading);
+      before = reading.end;
+    }
+  }
 });
 afterAll(async () => void (await Promise.all([...readings.values()].map(({ end }) => end))));
 
-for (const file of pages) {
+for (const [file, all] of chapters) {
   describe(file, () => {
-    for (const [index, { line, kind }] of runnableIn(file).entries())
-      test(`line ${line}: ${kind}`, async () => await readings.get(file)!.outcomes[index]);
+    for (const chapter of all)
+      for (const [index, { line, kind }] of chapter.examples.entries())
+        needs(...chapter.required).test(
+          `line ${line}: ${kind}`,
+          async () => await readings.get(chapter)!.outcomes[index],
+        );
   });
 }
 
@@ -108,7 +155,7 @@ async function check(page: Page, example: Runnable): Promise<void> {
     for (const { told, seen } of await page.runProgram(example)) expect(seen).toBe(told);
   } else if (example.kind === "console") {
     for (const step of example.steps) {
-      const atTerminal = hands[step.command.replace(/ +# .*$/, "")];
+      const atTerminal = handsFor(step.command);
       const { told, seen } = atTerminal ? await page.typeAtTerminal(step, atTerminal) : await page.type(step);
       expect(seen, `$ ${step.command}`).toBe(told);
     }

@@ -1,8 +1,9 @@
 // What a daemon does before it is asked: nothing of it is to be seen, and whoever asks for something comes first.
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, readlinkSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startHere, type TestDaemon } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
 import { leavingsOf } from "../support/processes.ts";
 import { newSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
@@ -44,7 +45,7 @@ const openFiles = (pid: number) =>
     }
   });
 
-describe.if(process.platform === "linux")("a rehearsal", () => {
+needs("linux").describe("a rehearsal", () => {
   test("starts no process, is nobody's session, and leaves nothing behind", async () => {
     await using daemon = await startRehearsing();
     const children = new Set<string>();

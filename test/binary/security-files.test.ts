@@ -3,7 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { startHere } from "../support/daemon.ts";
-import { anotherUid, isRoot } from "../support/other-user.ts";
+import { needs } from "../support/needs.ts";
+import { anotherUid } from "../support/other-user.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 
@@ -20,29 +21,29 @@ function modesBelow(path: string): string[] {
 }
 
 describe.each(["000", "777"])("with a umask of %s", (umask) => {
-  test.each(isRoot ? [undefined, anotherUid] : [undefined])(
-    "all files are 0600 and all directories 0700, and the daemon works (user %s)",
-    async (uid) => {
-      const program = ["sh", "-c", `umask ${umask}; exec "$@"`, "sh", binary];
-      const options = uid === undefined ? {} : { uid };
-      // A bare name is made below the directory that the daemon is started in.
-      await using daemon = await startHere({
-        ...options,
-        program,
-        flags: ["--run-dir", "."],
-        env: { TRL_RUNTIME_DIR: "announcements" },
-      });
-      using wire = await daemon.connect();
-      const session = await newSession(wire);
-      expect(await session.out("umask")).toBe(`0${umask}`); // a command's files are not the daemon's business
-      await wire.call("exec.stream", { session_id: session.id, command: `sleep 1000 # ${"x".repeat(9000)}` });
-      const modes = modesBelow(daemon.dir);
-      expect(modes.length).toBeGreaterThan(8);
-      expect([...new Set(modes)].sort()).toEqual(["directory 700", "file 600"]);
-      const found = Bun.spawnSync([binary, "ping", "--socket-path", daemon.socketPath], { stdin: "ignore" });
-      expect(found.exitCode).toBe(0);
-    },
-  );
+  const works = async (uid?: number) => {
+    const program = ["sh", "-c", `umask ${umask}; exec "$@"`, "sh", binary];
+    const options = uid === undefined ? {} : { uid };
+    // A bare name is made below the directory that the daemon is started in.
+    await using daemon = await startHere({
+      ...options,
+      program,
+      flags: ["--run-dir", "."],
+      env: { TRL_RUNTIME_DIR: "announcements" },
+    });
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    expect(await session.out("umask")).toBe(`0${umask}`); // a command's files are not the daemon's business
+    await wire.call("exec.stream", { session_id: session.id, command: `sleep 1000 # ${"x".repeat(9000)}` });
+    const modes = modesBelow(daemon.dir);
+    expect(modes.length).toBeGreaterThan(8);
+    expect([...new Set(modes)].sort()).toEqual(["directory 700", "file 600"]);
+    const found = Bun.spawnSync([binary, "ping", "--socket-path", daemon.socketPath], { stdin: "ignore" });
+    expect(found.exitCode).toBe(0);
+  };
+
+  test("all files are 0600 and all directories 0700, and the daemon works", () => works());
+  needs("other users").test("and so it is as another user", () => works(anotherUid));
 });
 
 test("after its end only the token is left, and after kill -9 nothing that others could read", async () => {

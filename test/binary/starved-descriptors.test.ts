@@ -1,7 +1,8 @@
 // No file descriptors left: refused early, nobody harmed, no processor kept busy, and all as before afterwards.
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { startHere } from "../support/daemon.ts";
 import { RawClient, startHttp } from "../support/http.ts";
+import { needs } from "../support/needs.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { cpuShare, descriptorsOf, idleShareMax } from "../support/starved.ts";
@@ -10,7 +11,6 @@ import type { Frame, Wire } from "../support/wire.ts";
 
 const limit = 192;
 const starved = { program: ["prlimit", `--nofile=${limit}:${limit}`, binary] };
-const isLinux = process.platform === "linux";
 
 /** As many as there are until one is refused; gives the code of that refusal. */
 async function untilRefused(attempt: () => Promise<Frame>): Promise<string> {
@@ -21,7 +21,7 @@ async function untilRefused(attempt: () => Promise<Frame>): Promise<string> {
   throw new Error("was never refused");
 }
 
-test.if(isLinux)("sessions first, then commands and terminals; who is there goes on", async () => {
+needs("linux").test("sessions first, then commands and terminals; who is there goes on", async () => {
   await using daemon = await startHere(starved);
   using wire = await daemon.connect();
   const first = await newSession(wire);
@@ -66,7 +66,7 @@ test.if(isLinux)("sessions first, then commands and terminals; who is there goes
   expect(daemon.log()).not.toContain("internal error");
 });
 
-test.if(isLinux)(
+needs("linux").test(
   "a flood of connections by HTTP that say nothing: the door closes until they have gone",
   async () => {
     await using daemon = await startHttp(starved);
@@ -95,7 +95,7 @@ test.if(isLinux)(
   },
 );
 
-test.if(isLinux)(
+needs("linux").test(
   "a port that takes no more connections by HTTP stays the daemon's, and who comes waits",
   async () => {
     await using daemon = await startHttp(starved);

@@ -1,9 +1,10 @@
 // A disk that is full or read-only: said by who needs it, nothing half done, and all as before when there is room again.
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startHere } from "../support/daemon.ts";
-import { anotherUid, isRoot } from "../support/other-user.ts";
+import { needs } from "../support/needs.ts";
+import { anotherUid } from "../support/other-user.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { cpuShare, idleShareMax, smallDisk } from "../support/starved.ts";
@@ -11,13 +12,10 @@ import { trl } from "../support/trl.ts";
 import { until } from "../support/wait.ts";
 import { Wire } from "../support/wire.ts";
 
-const canMount = process.platform === "linux" && isRoot;
-
-test.if(canMount)(
+needs("mount").test(
   "a full disk: commands are refused by name, sessions are kept, and all works again",
   async () => {
     using disk = smallDisk();
-    if (!disk) return;
     {
       await using daemon = await startHere({ flags: ["--run-dir", disk.path] });
       using wire = await daemon.connect();
@@ -39,7 +37,7 @@ test.if(canMount)(
   },
 );
 
-test.if(isRoot)("a private directory that cannot be written to: the same", async () => {
+needs("other users").test("a private directory that cannot be written to: the same", async () => {
   await using daemon = await startHere({ uid: anotherUid, flags: ["--run-dir", "."] });
   using wire = await daemon.connect();
   const session = await newSession(wire);
@@ -61,11 +59,10 @@ test.if(isRoot)("a private directory that cannot be written to: the same", async
   expect(daemon.log()).not.toContain("internal error");
 });
 
-test.if(canMount)(
+needs("mount").test(
   "a command that fills the disk costs the session what it changed, and no more",
   async () => {
     using disk = smallDisk();
-    if (!disk) return;
     await using daemon = await startHere({ flags: ["--run-dir", disk.path] });
     using wire = await daemon.connect();
     const session = await newSession(wire);
@@ -77,9 +74,8 @@ test.if(canMount)(
   },
 );
 
-test.if(canMount)("a daemon whose files have no room says so, and leaves nothing", () => {
+needs("mount").test("a daemon whose files have no room says so, and leaves nothing", () => {
   using disk = smallDisk();
-  if (!disk) return;
   disk.fill();
   const serve = (...flags: string[]) => trl(["serve", ...flags], { env: { TRL_ANNOUNCE: "off" } });
   const full = serve("--socket-path", join(disk.path, "trl.sock"));
@@ -95,7 +91,7 @@ test.if(canMount)("a daemon whose files have no room says so, and leaves nothing
   expect(dir.err).toContain("--socket-dir: EROFS");
 });
 
-test.if(canMount)("no private directory to be made is said with the place and the reason", () => {
+needs("mount").test("no private directory to be made is said with the place and the reason", () => {
   using disk = smallDisk();
   using place = smallDisk();
   if (!disk || !place) return;
@@ -107,9 +103,8 @@ test.if(canMount)("no private directory to be made is said with the place and th
   expect(readdirSync(place.path)).toEqual([]);
 });
 
-test.if(canMount)("a log on a full disk is no reason to stop, and goes on when there is room", async () => {
+needs("mount").test("a log on a full disk is no reason to stop, and goes on when there is room", async () => {
   using disk = smallDisk();
-  if (!disk) return;
   const logFile = join(disk.path, "log");
   const socketPath = join(disk.path, "trl.sock");
   const line = `exec ${binary} serve --socket-path ${socketPath} --verbose --announce off 2>>${logFile}`;

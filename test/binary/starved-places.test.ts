@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { startHere } from "../support/daemon.ts";
-import { whereAble } from "../support/isolation.ts";
-import { anotherUid, isRoot } from "../support/other-user.ts";
+import { needs } from "../support/needs.ts";
+import { anotherUid } from "../support/other-user.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
@@ -33,7 +33,7 @@ test("the directory that the daemon was started in is not missed", async () => {
   expect(screen.lines?.[0]).toBe("/tmp");
 });
 
-test.if(isRoot)(
+needs("other users").test(
   "a directory that may not be entered is refused by its name; one that is closed later is told",
   async () => {
     await using daemon = await startHere({ uid: anotherUid });
@@ -73,7 +73,7 @@ describe("the executable", () => {
       },
     ],
   ];
-  test.each(change)("%s: sessions, both kinds of terminals and sandboxes go on", async (_, changed) => {
+  test.each(change)("%s: sessions and both kinds of terminals go on", async (_, changed) => {
     using dir = tempDir();
     const copy = join(dir.path, "trl");
     linkOrCopy(binary, copy);
@@ -85,9 +85,16 @@ describe("the executable", () => {
       const { session_id } = await wire.call("pty.create", { command: "echo end", driver });
       await wire.call("pty.wait", { session_id, until: { text: "end" }, timeout_s: 10 });
     }
-    await whereAble(wire, { sandbox: {} }, async (isolation) => {
-      expect(await (await newSession(wire, { isolation })).out("echo in")).toBe("in");
-    });
+  });
+
+  needs("sandbox").test.each(change)("%s: sandboxes go on", async (_, changed) => {
+    using dir = tempDir();
+    const copy = join(dir.path, "trl");
+    linkOrCopy(binary, copy);
+    await using daemon = await startHere({ program: [copy] });
+    changed(copy);
+    using wire = await daemon.connect();
+    expect(await (await newSession(wire, { isolation: { sandbox: {} } })).out("echo in")).toBe("in");
   });
 });
 

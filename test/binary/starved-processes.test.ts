@@ -1,18 +1,18 @@
 // No processes left, or no memory: a session that takes all there is harms neither the daemon nor the others in it.
-import { expect, test } from "bun:test";
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { expect } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { startHere } from "../support/daemon.ts";
-import { crowdedUid, isRoot } from "../support/other-user.ts";
+import { needs } from "../support/needs.ts";
+import { crowdedUid } from "../support/other-user.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { cpuShare, idleShareMax } from "../support/starved.ts";
 import { until } from "../support/wait.ts";
 
-const isLinux = process.platform === "linux";
 /** A user's own limit holds for all that this user runs: it is nobody else's. */
 const uid = crowdedUid;
 
-test.if(isLinux && isRoot)(
+needs("other users").test(
   "a command that forks without end leaves the daemon, and others, alive",
   async () => {
     await using daemon = await startHere({ uid, program: ["prlimit", "--nproc=60:60", binary] });
@@ -41,7 +41,7 @@ test.if(isLinux && isRoot)(
   },
 );
 
-test.if(isLinux && isRoot)("the engine's settings for that are nobody else's business", async () => {
+needs("other users").test("the engine's settings for that are nobody else's business", async () => {
   await using daemon = await startHere({ uid, program: ["prlimit", "--nproc=200:200", binary] });
   const own = readFileSync(`/proc/${daemon.pid}/environ`, "utf8");
   expect(own).toContain("BUN_JSC_useConcurrentJIT=0");
@@ -55,23 +55,17 @@ test.if(isLinux && isRoot)("the engine's settings for that are nobody else's bus
   }
 });
 
-const groups = "/sys/fs/cgroup/memory";
-
-/** A control group of version 1; undefined where there are none that we may make. */
-function memoryGroup(bytes: number): ({ path: string } & Disposable) | undefined {
-  const path = `${groups}/trl-test-${process.pid}`;
-  try {
-    mkdirSync(path);
-    writeFileSync(`${path}/memory.limit_in_bytes`, String(bytes));
-    return { path, [Symbol.dispose]: () => rmdirSync(path) };
-  } catch {
-    return undefined;
-  }
+/** A control group with that limit, of version 1 or 2. */
+function memoryGroup(bytes: number): { path: string } & Disposable {
+  const isVersion1 = existsSync("/sys/fs/cgroup/memory");
+  const path = `/sys/fs/cgroup/${isVersion1 ? "memory/" : ""}trl-test-${process.pid}`;
+  mkdirSync(path);
+  writeFileSync(`${path}/${isVersion1 ? "memory.limit_in_bytes" : "memory.max"}`, String(bytes));
+  return { path, [Symbol.dispose]: () => rmdirSync(path) };
 }
 
-test.if(isLinux && isRoot)("where memory is short, commands end and not the daemon", async () => {
+needs("limits").test("where memory is short, commands end and not the daemon", async () => {
   using group = memoryGroup(400 * 1024 * 1024);
-  if (!group) return;
   const enter = ["sh", "-c", `echo $$ >${group.path}/cgroup.procs; exec "$@"`, "sh", binary];
   {
     await using daemon = await startHere({ program: enter });

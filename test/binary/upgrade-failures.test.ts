@@ -4,13 +4,14 @@ import { copyFileSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { commandLine } from "../support/command-line.ts";
 import { startHere, type TestDaemon } from "../support/daemon.ts";
+import { isAlive } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
 import { newSession, type TestSession } from "../support/session.ts";
 import { startOn } from "../support/successor.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { newTerminal } from "../support/terminal.ts";
 import { descriptorsOf, script, untilUpgraded, upgrade } from "../support/upgrade.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 import type { Wire } from "../support/wire.ts";
 
 describe("a program that will not do is found out before", () => {

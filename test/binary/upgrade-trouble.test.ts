@@ -3,13 +3,13 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startHere } from "../support/daemon.ts";
-import { endAll } from "../support/processes.ts";
+import { endAll, isAlive } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { newTerminal } from "../support/terminal.ts";
 import { script, untilUpgraded, upgrade } from "../support/upgrade.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 
 test.each([
   ["SIGTERM", 20],

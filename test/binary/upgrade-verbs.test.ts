@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { startCall } from "../support/command-line.ts";
 import { startHere } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
 import { binary } from "../support/program.ts";
 import { upgrade } from "../support/upgrade.ts";
 import { User } from "../support/user.ts";
@@ -40,18 +41,22 @@ test("trl run passes input on afterwards as it did before", async () => {
   expect(await child.exited).toBe(0);
 }, 60_000);
 
-test("trl attach shows the same terminal, and types into it", async () => {
-  await using daemon = await startHere();
-  using user = new User(daemon);
-  await user.sees("out$");
-  user.enter("trl new desk -- env PS1='in> ' bash --norc --noprofile");
-  await user.sees(/^in>$/m);
-  user.enter("X=41; clear; echo here $((X + 1))");
-  await user.sees("here 42");
-  expect(await upgrade(daemon)).toMatchObject({ ok: true });
-  user.enter("echo still $((X + 2))");
-  await user.sees("still 43");
-  expect(user.screen()).toContain("here 42");
-  user.enter("exit 5");
-  await user.sees("[desk ended with exit code 5]");
-}, 60_000);
+needs("tmux").test(
+  "trl attach shows the same terminal, and types into it",
+  async () => {
+    await using daemon = await startHere();
+    using user = new User(daemon);
+    await user.sees("out$");
+    user.enter("trl new desk -- env PS1='in> ' bash --norc --noprofile");
+    await user.sees(/^in>$/m);
+    user.enter("X=41; clear; echo here $((X + 1))");
+    await user.sees("here 42");
+    expect(await upgrade(daemon)).toMatchObject({ ok: true });
+    user.enter("echo still $((X + 2))");
+    await user.sees("still 43");
+    expect(user.screen()).toContain("here 42");
+    user.enter("exit 5");
+    await user.sees("[desk ended with exit code 5]");
+  },
+  60_000,
+);

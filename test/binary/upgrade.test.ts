@@ -5,11 +5,12 @@ import { connect } from "../../src/client/connect.ts";
 import { version } from "../../src/util/version.ts";
 import { commandLine } from "../support/command-line.ts";
 import { startHere, type TestDaemon } from "../support/daemon.ts";
-import { whereAble } from "../support/isolation.ts";
+import { needs } from "../support/needs.ts";
+import { isAlive } from "../support/processes.ts";
 import { newSession } from "../support/session.ts";
 import { newTerminal, Watcher } from "../support/terminal.ts";
 import { descriptorsOf, upgrade } from "../support/upgrade.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 import type { Wire } from "../support/wire.ts";
 
 const ids = {
@@ -170,27 +171,25 @@ test("no byte of a stream or a terminal is lost or doubled, whatever changes han
   ).toBe(true);
 });
 
-test("a session stays in its sandbox and within its limits", async () => {
+needs("limits", "sandbox").test("a session stays in its sandbox and within its limits", async () => {
   await using daemon = await startHere();
   using wire = await daemon.connect();
   const isolation = { sandbox: {}, limits: { pids: 64, memory_bytes: 256 * 1024 * 1024 } };
-  await whereAble(wire, isolation, async () => {
-    const { id } = await newSession(wire, { isolation });
-    await startRun(wire, id, ids.inside, "echo mine >/tmp/own; read a; cat /tmp/own; touch /usr/x", {
-      open_stdin: true,
-    });
-    const before = await wire.call("session.info", { session_id: id });
-    expect(await upgrade(daemon)).toMatchObject({ ok: true });
-    using after = await daemon.connect();
-    await after.call("exec.write", { stream_id: ids.inside, data: "\n" });
-    const inside = await after.call("exec.wait", { stream_id: ids.inside });
-    expect([inside.stdout, inside.exit_code, inside.receipt.measured_by]).toEqual(["mine\n", 1, "cgroup"]);
-    const { isolation: kept } = await after.call("session.info", { session_id: id });
-    expect(kept).toEqual(before.isolation);
-    const again = await after.call("exec.run", { session_id: id, command: "cat /tmp/own; ls /tmp | wc -l" });
-    expect(again.stdout).toBe("mine\n1\n");
-    await after.call("session.destroy", { session_id: id });
+  const { id } = await newSession(wire, { isolation });
+  await startRun(wire, id, ids.inside, "echo mine >/tmp/own; read a; cat /tmp/own; touch /usr/x", {
+    open_stdin: true,
   });
+  const before = await wire.call("session.info", { session_id: id });
+  expect(await upgrade(daemon)).toMatchObject({ ok: true });
+  using after = await daemon.connect();
+  await after.call("exec.write", { stream_id: ids.inside, data: "\n" });
+  const inside = await after.call("exec.wait", { stream_id: ids.inside });
+  expect([inside.stdout, inside.exit_code, inside.receipt.measured_by]).toEqual(["mine\n", 1, "cgroup"]);
+  const { isolation: kept } = await after.call("session.info", { session_id: id });
+  expect(kept).toEqual(before.isolation);
+  const again = await after.call("exec.run", { session_id: id, command: "cat /tmp/own; ls /tmp | wc -l" });
+  expect(again.stdout).toBe("mine\n1\n");
+  await after.call("session.destroy", { session_id: id });
 });
 
 describe("ten times in a row", () => {

@@ -1,5 +1,5 @@
 // examples/browser in real Chromium: its own page and server, a real daemon, a real keyboard.
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import {
@@ -14,8 +14,11 @@ import {
 import { cuttableProxy } from "../support/cuttable-proxy.ts";
 import { startHttp } from "../support/http.ts";
 import { fencesOf } from "../support/markdown.ts";
+import { needs } from "../support/needs.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { until } from "../support/wait.ts";
+
+const { afterAll, beforeAll, test } = needs("chromium");
 
 const root = join(import.meta.dir, "../..");
 const server = join(root, "examples/browser/server.ts");

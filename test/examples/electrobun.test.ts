@@ -1,6 +1,6 @@
 // examples/electrobun without Electrobun's own runtime: its main process under Bun and its view in real Chromium, each
 // with a stand-in for Electrobun's messages, and between them and the shell everything that is there in the real thing.
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { connect } from "../../src/client/connect.ts";
@@ -9,9 +9,13 @@ import { complaintsOf, launchBrowser, rowsOf, screenOf, seenWithinMs, sees } fro
 import { type BrowserWindow, windows } from "../support/electrobun/bun.ts";
 import { installExample, type Project } from "../support/electrobun/project.ts";
 import type { Packet } from "../support/electrobun/rpc.ts";
+import { needs } from "../support/needs.ts";
+import { isAlive } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
 import { tempDir } from "../support/temp-dir.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
+
+const { afterAll, beforeAll, test } = needs("chromium");
 
 const address = "http://mainview.example/";
 const dir = tempDir();

@@ -5,11 +5,11 @@ import fc from "fast-check";
 import * as v from "valibot";
 import { type FrontendTag, frontendMessages, frontendTag } from "../../src/protocol/frontend.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { isAlive } from "../support/processes.ts";
+import { until } from "../support/wait.ts";
 import type { Frame, Wire } from "../support/wire.ts";
+import { settings } from "./fuzz.ts";
 
-const seed = Number(process.env["TRL_FUZZ_SEED"] ?? 20_260_102);
-const numRuns = Number(process.env["TRL_FUZZ_RUNS"] ?? 250);
 const token = "right";
 
 let daemon: TestDaemon;
@@ -37,7 +37,7 @@ async function fuzz<T>(how: fc.Arbitrary<T>, run: (how: T, lines: string[]) => P
       await endAll();
     },
   );
-  await fc.assert(property, { seed, numRuns, endOnFailure: false });
+  await fc.assert(property, { ...settings, endOnFailure: false });
   expect(daemon.log()).not.toContain("internal error");
   expect(isAlive(daemon.pid)).toBeTrue();
 }

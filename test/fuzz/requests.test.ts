@@ -5,8 +5,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as v from "valibot";
 import { type MethodName, methods } from "../../src/protocol/methods.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { isAlive } from "../support/processes.ts";
 import { Random } from "../support/random.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 import type { Wire } from "../support/wire.ts";
 import { checkedId, expectedIds, isReply } from "./replies.ts";
 

@@ -2,7 +2,8 @@
 import { expect } from "bun:test";
 import type { TestDaemon } from "../support/daemon.ts";
 import { residentBytes } from "../support/http.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { isAlive } from "../support/processes.ts";
+import { until } from "../support/wait.ts";
 import { Wire } from "../support/wire.ts";
 
 /** Keys that would change what the daemon does if they came to be everybody's. */

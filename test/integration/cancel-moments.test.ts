@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { commandGraceMs } from "../../src/core/limits.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
 import { newSession } from "../support/session.ts";
 import type { Frame, Wire } from "../support/wire.ts";
 
@@ -58,7 +59,7 @@ describe("who has heard it is not told again", () => {
     }
   });
 
-  test("a program that takes its time, whose parent does not wait for it", async () => {
+  needs("python3").test("a program that takes its time, whose parent does not wait for it", async () => {
     const { id } = await newSession(wire);
     const program = `import os, signal, time
 def finish(signum, frame):

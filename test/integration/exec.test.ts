@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { needsShell } from "../support/needs.ts";
 import { newSession } from "../support/session.ts";
 import { testOnce, times } from "../support/transport.ts";
 import { until } from "../support/wait.ts";
@@ -102,17 +103,15 @@ describe("the environment", () => {
     expect(await out(print)).toBe("session s none");
   });
 
-  test.each(["bash", "zsh", "dash"])(
-    "of one command does not stay, whatever %s does with it",
-    async (shell) => {
+  for (const shell of ["bash", "zsh", "dash"])
+    needsShell(shell).test(`of one command does not stay, whatever ${shell} does with it`, async () => {
       const { out } = await newSession(wire, { shell, env: { A: "old" } });
       await out("B=kept; export A");
       await out("A=changed; B=changed; export B; NEW=1", { env: { A: "mine", B: "mine", C: "mine" } });
       expect(await out('echo "$A $B ${C-none} $NEW"; printenv B || echo not exported')).toBe(
         "old kept none 1\nnot exported",
       );
-    },
-  );
+    });
 
   test("carries names that are no identifiers", async () => {
     const { out } = await newSession(wire, { env: { "odd.name": "1" } });

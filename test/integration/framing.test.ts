@@ -1,6 +1,7 @@
 // Lines and replies on the real socket: limits, half-close, concurrency, slow readers, bad input.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
 import { newSession } from "../support/session.ts";
 import { until } from "../support/wait.ts";
 
@@ -101,16 +102,15 @@ describe("the end of input", () => {
     expect(answered).toContain("last");
   });
 
-  test.each([
-    ["socat", "socat -t 5 - UNIX-CONNECT:$S"],
-    ["nc", "nc -N -U $S"],
-  ])("works with %s", (_, client) => {
-    const line = '{"id":"1","method":"system.ping","params":{}}';
-    const result = Bun.spawnSync(["sh", "-c", `echo '${line}' | ${client}`], {
-      env: { ...process.env, S: daemon.socketPath },
+  const clients = { socat: "socat -t 5 - UNIX-CONNECT:$S", nc: "nc -N -U $S" } as const;
+  for (const name of ["socat", "nc"] as const)
+    needs(name).test(`works with ${name}`, () => {
+      const line = '{"id":"1","method":"system.ping","params":{}}';
+      const result = Bun.spawnSync(["sh", "-c", `echo '${line}' | ${clients[name]}`], {
+        env: { ...process.env, S: daemon.socketPath },
+      });
+      expect(result.stdout.toString()).toMatch(/^\{"id":"1","ok":true,.*\}\n$/);
     });
-    expect(result.stdout.toString()).toMatch(/^\{"id":"1","ok":true,.*\}\n$/);
-  });
 });
 
 describe("many at once", () => {

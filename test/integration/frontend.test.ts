@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Terminal } from "@xterm/headless";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { isAlive } from "../support/processes.ts";
 import { newSession } from "../support/session.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 import type { Frame, Wire } from "../support/wire.ts";
 
 const token = "the right word";

@@ -6,6 +6,7 @@ import { durationClasses } from "../../src/core/exec/tally.ts";
 import { type ErrorCode, errorCodes } from "../../src/protocol/errors.ts";
 import { methods } from "../../src/protocol/methods.ts";
 import { eventsOf, framesOf, type HttpDaemon, RawClient, residentBytes, startHttp } from "../support/http.ts";
+import { needs } from "../support/needs.ts";
 import { sha256 } from "../support/stream.ts";
 import { until } from "../support/wait.ts";
 import type { Frame } from "../support/wire.ts";
@@ -31,7 +32,7 @@ async function failed(request: unknown, status: number, code: ErrorCode): Promis
 }
 
 describe("a request", () => {
-  test("by curl, as the seeds write it", async () => {
+  needs("curl").test("by curl, as the seeds write it", async () => {
     const line = `curl -X POST http://127.0.0.1:${daemon.port} \\
       -H "Authorization: Bearer $TRL_AUTH_TOKEN" \\
       -d '{"id":"1","method":"system.ping","params":{}}'`;
@@ -42,7 +43,7 @@ describe("a request", () => {
     );
   });
 
-  test("by curl, too large for it to send without having asked", async () => {
+  needs("curl").test("by curl, too large for it to send without having asked", async () => {
     const request = JSON.stringify({
       id: "1",
       method: "system.ping",

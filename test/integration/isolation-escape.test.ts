@@ -1,12 +1,14 @@
 // Ways out of a session, tried in one that is kept: whatever they do, they are dead after destroy, and the same in
 // another session is not touched.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Isolation } from "../../src/protocol/isolation.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
-import { whereAble } from "../support/isolation.ts";
+import { needs } from "../support/needs.ts";
+import { listProcesses, processesWith } from "../support/processes.ts";
+import type { RequirementName } from "../support/requirements.ts";
 import { newSession } from "../support/session.ts";
 import { newTerminal } from "../support/terminal.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 import type { Wire } from "../support/wire.ts";
 
 let daemon: TestDaemon;
@@ -43,10 +45,13 @@ const escapes: Record<string, (mark: string) => string> = {
   "all of it at once": everything,
 };
 
-const kinds: Record<string, Isolation> = {
-  limits: { limits: { pids: 100 } },
-  sandbox: { sandbox: {} },
-  "limits and sandbox": { limits: { pids: 100 }, sandbox: {} },
+const kinds: Record<string, { isolation: Isolation; requirements: RequirementName[] }> = {
+  limits: { isolation: { limits: { pids: 100 } }, requirements: ["limits"] },
+  sandbox: { isolation: { sandbox: {} }, requirements: ["sandbox"] },
+  "limits and sandbox": {
+    isolation: { limits: { pids: 100 }, sandbox: {} },
+    requirements: ["limits", "sandbox"],
+  },
 };
 
 let marks = 0;
@@ -54,15 +59,16 @@ let marks = 0;
 const newMark = () => `${10_000_000 + process.pid}.${++marks}`;
 
 function pidsWith(mark: string): number[] {
-  const { stdout } = Bun.spawnSync(["pgrep", "-f", `(sleep|kworker/0:1\\]) ${mark.replace(".", "\\.")}$`]);
-  return stdout.toString().split("\n").filter(Boolean).map(Number).filter(isAlive);
+  const names = [`sleep ${mark}`, `[kworker/0:1] ${mark}`];
+  return listProcesses().flatMap(({ args, pid }) => (names.includes(args) ? [pid] : []));
 }
 
 const untilThere = (mark: string) => until(`a process with ${mark}`, () => pidsWith(mark).length > 0);
 
-describe.each(Object.entries(kinds))("kept by %s,", (_, isolation) => {
-  test.each(Object.keys(escapes))("%s is no way out", (name) =>
-    whereAble(wire, isolation, async () => {
+// They mostly wait for processes that do not want to end, and the more are about, the harder it is to tell whose is which.
+for (const [name, { isolation, requirements }] of Object.entries(kinds)) {
+  needs("python3", ...requirements).describe(`kept by ${name},`, () => {
+    test.concurrent.each(Object.keys(escapes))("%s is no way out", async (name) => {
       const [mine, theirs] = [newMark(), newMark()];
       const bystander = await newSession(wire); // with several about, it is not clear whose an orphan is
       await bystander.run(`sleep ${newMark()} &`);
@@ -78,11 +84,9 @@ describe.each(Object.entries(kinds))("kept by %s,", (_, isolation) => {
       await wire.call("session.destroy", { session_id: other.id });
       expect(pidsWith(theirs)).toEqual([]);
       await wire.call("session.destroy", { session_id: bystander.id });
-    }),
-  );
+    });
 
-  test("nor is it from a terminal", () =>
-    whereAble(wire, isolation, async () => {
+    test.concurrent("nor is it from a terminal", async () => {
       const mark = newMark();
       const terminal = await newTerminal(wire, { isolation, command: "bash", args: ["--norc"] });
       const bystander = await newSession(wire, { isolation });
@@ -92,10 +96,9 @@ describe.each(Object.entries(kinds))("kept by %s,", (_, isolation) => {
       await wire.call("pty.close", { session_id: terminal.id });
       expect(pidsWith(mark)).toEqual([]);
       await wire.call("session.destroy", { session_id: bystander.id });
-    }));
+    });
 
-  test("nor from a command that is stopped: what it left elsewhere goes with it", () =>
-    whereAble(wire, isolation, async () => {
+    test.concurrent("nor from a command that is stopped: what it left elsewhere goes with it", async () => {
       const [before, mark] = [newMark(), newMark()];
       const { id, run, out } = await newSession(wire, { isolation });
       await run(`sleep ${before} &`);
@@ -108,28 +111,26 @@ describe.each(Object.entries(kinds))("kept by %s,", (_, isolation) => {
       expect(await out("echo usable")).toBe("usable");
       await wire.call("session.destroy", { session_id: id });
       expect(pidsWith(before)).toEqual([]);
-    }));
+    });
+  });
+}
+
+needs("limits").test("those that fork and end without pause cannot outrun the end", async () => {
+  const isolation = { limits: { pids: 30, cpu_percent: 60 } };
+  const mark = `relay-${process.pid}`;
+  const { id, run } = await newSession(wire, { isolation });
+  await run(
+    `relay() { : ${mark}; (relay &) ; }; env -i setsid bash -c "$(declare -f relay); relay" >/dev/null 2>&1 &`,
+  );
+  await until("the relay", async () => (await wire.call("session.info", { session_id: id })).processes > 1);
+  await wire.call("session.destroy", { session_id: id });
+  expect(processesWith(mark)).toEqual([]);
 });
 
-test("those that fork and end without pause cannot outrun the end", () =>
-  whereAble(wire, { limits: { pids: 30, cpu_percent: 60 } }, async (isolation) => {
-    const mark = `relay-${process.pid}`;
-    const { id, run } = await newSession(wire, { isolation });
-    await run(
-      `relay() { : ${mark}; (relay &) ; }; env -i setsid bash -c "$(declare -f relay); relay" >/dev/null 2>&1 &`,
-    );
-    await until("the relay", async () => (await wire.call("session.info", { session_id: id })).processes > 1);
-    await wire.call("session.destroy", { session_id: id });
-    const left = Bun.spawnSync(["pgrep", "-f", mark])
-      .stdout.toString()
-      .split("\n")
-      .filter(Boolean)
-      .map(Number);
-    expect(left.filter(isAlive)).toEqual([]);
-  }));
-
-test("a session that kills its own shell, or all that it can reach, goes on", () =>
-  whereAble(wire, { limits: { pids: 50 }, sandbox: {} }, async (isolation) => {
+needs("limits", "sandbox").test(
+  "a session that kills its own shell, or all that it can reach, goes on",
+  async () => {
+    const isolation = { limits: { pids: 50 }, sandbox: {} };
     const { run, out } = await newSession(wire, { isolation });
     await run("kept=1");
     expect((await run("kill -9 $$")).exit_code).toBe(137);
@@ -137,4 +138,5 @@ test("a session that kills its own shell, or all that it can reach, goes on", ()
     await run("kill -TERM 0");
     expect(await out("echo $kept")).toBe("1");
     expect((await wire.call("system.ping", {})).version).toBeString();
-  }));
+  },
+);

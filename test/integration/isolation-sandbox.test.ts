@@ -1,5 +1,5 @@
 // What is seen and reached from inside: a sandbox, and another root.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -13,7 +13,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Isolation } from "../../src/protocol/isolation.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
-import { abilitiesOf, whereAble } from "../support/isolation.ts";
+import { type Ability, abilitiesOf, expectRefused } from "../support/isolation.ts";
+import { needs } from "../support/needs.ts";
 import { newSession, type TestSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { newTerminal } from "../support/terminal.ts";
@@ -35,14 +36,13 @@ afterAll(async () => {
   place[Symbol.dispose]();
 });
 
-const inside = (isolation: Isolation, act: (session: TestSession) => Promise<void>, more = {}) =>
-  whereAble(wire, isolation, async () => {
-    const session = await newSession(wire, { isolation, ...more });
-    await act(session);
-    await wire.call("session.destroy", { session_id: session.id });
-  });
+async function inside(isolation: Isolation, act: (session: TestSession) => Promise<void>): Promise<void> {
+  const session = await newSession(wire, { isolation });
+  await act(session);
+  await wire.call("session.destroy", { session_id: session.id });
+}
 
-describe("the sandbox", () => {
+needs("sandbox").describe("the sandbox", () => {
   test("cannot write outside, and can where it is listed", () =>
     inside({ sandbox: { writable: [workDir] } }, async ({ run, out }) => {
       for (const path of ["/etc/trl-test", "/usr/trl-test", "/trl-test", `${daemon.dir}/trl-test`]) {
@@ -73,24 +73,24 @@ describe("the sandbox", () => {
       );
     }));
 
-  test("has a /tmp of its own, which lasts as long as the session", () =>
-    whereAble(wire, { sandbox: {} }, async (isolation) => {
-      const name = `trl-test-${process.pid}`;
-      const session = await newSession(wire, { isolation });
-      // The daemon's directory lies in /tmp here, and what leads to the shell's own files is to be seen.
-      const way = place.path.split("/").at(-1)!;
-      expect(await session.out("ls -A /tmp")).toBe(way);
-      await session.out(`mkdir /tmp/${name} && cd /tmp/${name} && touch here`);
-      expect(await session.out("pwd; ls")).toBe(`/tmp/${name}\nhere`);
-      expect(existsSync(`/tmp/${name}`)).toBeFalse();
-      const other = await newSession(wire, { isolation });
-      expect(await other.out("ls -A /tmp")).toBe(way);
-      const ours = () => readdirSync(tmpdir()).filter((entry) => entry.startsWith(`trl-${daemon.pid}-`));
-      expect(ours().length).toBe(2);
-      await wire.call("session.destroy", { session_id: session.id });
-      await wire.call("session.destroy", { session_id: other.id });
-      expect(ours()).toEqual([]);
-    }));
+  test("has a /tmp of its own, which lasts as long as the session", async () => {
+    const isolation = { sandbox: {} };
+    const name = `trl-test-${process.pid}`;
+    const session = await newSession(wire, { isolation });
+    // The daemon's directory lies in /tmp here, and what leads to the shell's own files is to be seen.
+    const way = place.path.split("/").at(-1)!;
+    expect(await session.out("ls -A /tmp")).toBe(way);
+    await session.out(`mkdir /tmp/${name} && cd /tmp/${name} && touch here`);
+    expect(await session.out("pwd; ls")).toBe(`/tmp/${name}\nhere`);
+    expect(existsSync(`/tmp/${name}`)).toBeFalse();
+    const other = await newSession(wire, { isolation });
+    expect(await other.out("ls -A /tmp")).toBe(way);
+    const ours = () => readdirSync(tmpdir()).filter((entry) => entry.startsWith(`trl-${daemon.pid}-`));
+    expect(ours().length).toBe(2);
+    await wire.call("session.destroy", { session_id: session.id });
+    await wire.call("session.destroy", { session_id: other.id });
+    expect(ours()).toEqual([]);
+  });
 
   test("keeps the session's state, as any session does", () =>
     inside({ sandbox: {} }, async ({ run, out }) => {
@@ -124,51 +124,48 @@ describe("the sandbox", () => {
       expect(await out("grep CapEff /proc/self/status")).toMatch(/\t0+$/);
     }));
 
-  test("does not reach the daemon, by its socket, its token or its files", () =>
+  needs("python3").test("does not reach the daemon, by its socket, its token or its files", () =>
     inside({ sandbox: { private_tmp: false, network: true } }, async ({ run, out }) => {
       const connect = `python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect("${daemon.socketPath}")'`;
       expect((await run(connect)).stderr).toMatch(/Error/);
       expect((await run(`cat ${daemon.dir}/trl.token`)).stdout).toBe("");
       // Its own shell's files, and nobody else's: other sessions keep their state beside them.
       expect((await out(`ls ${place.path}/trl-${daemon.pid}-*`)).split("\n")).toHaveLength(1);
-    }));
+    }),
+  );
 
-  test("that could move the daemon's files, or what it is not to see, is refused", () =>
-    whereAble(wire, { sandbox: {} }, async () => {
-      const refused = async (sandbox: Isolation["sandbox"]) => {
-        const { code, message } = await wire.fail("session.create", { isolation: { sandbox } });
-        expect(code).toBe("INVALID_PARAMS");
-        return message;
-      };
-      expect(await refused({ writable: ["/"] })).toContain("holds the daemon's own files");
-      expect(await refused({ writable: [daemon.dir] })).toContain("holds the daemon's own files");
-      mkdirSync(join(workDir, "a/b"), { recursive: true });
-      expect(await refused({ writable: [workDir], hidden: [join(workDir, "a/b")] })).toContain(
-        "can be moved",
-      );
-      expect(await refused({ writable: ["/no/such/place"] })).toContain(
-        "no such file or directory: /no/such/place",
-      );
-      expect(await refused({ hidden: ["/no/such/place"] })).toContain("no such file or directory");
-    }));
+  test("that could move the daemon's files, or what it is not to see, is refused", async () => {
+    const refused = async (sandbox: Isolation["sandbox"]) => {
+      const { code, message } = await wire.fail("session.create", { isolation: { sandbox } });
+      expect(code).toBe("INVALID_PARAMS");
+      return message;
+    };
+    expect(await refused({ writable: ["/"] })).toContain("holds the daemon's own files");
+    expect(await refused({ writable: [daemon.dir] })).toContain("holds the daemon's own files");
+    mkdirSync(join(workDir, "a/b"), { recursive: true });
+    expect(await refused({ writable: [workDir], hidden: [join(workDir, "a/b")] })).toContain("can be moved");
+    expect(await refused({ writable: ["/no/such/place"] })).toContain(
+      "no such file or directory: /no/such/place",
+    );
+    expect(await refused({ hidden: ["/no/such/place"] })).toContain("no such file or directory");
+  });
 
-  test("leaves nothing behind where it is refused", () =>
-    whereAble(wire, { sandbox: {} }, async () => {
-      const ours = () => readdirSync(tmpdir()).filter((entry) => entry.startsWith(`trl-${daemon.pid}-`));
-      const before = ours();
-      const refused = { sandbox: { hidden: ["/usr"] } }; // where the shell is
-      expect((await wire.fail("session.create", { isolation: refused })).code).toBe("INVALID_PARAMS");
-      expect(
-        (await wire.fail("session.create", { isolation: { sandbox: {} }, working_dir: "/no/such" })).code,
-      ).toBe("INVALID_PARAMS");
-      for (const path of ["/dev", "/proc", "/proc/sys"]) {
-        const { message } = await wire.fail("session.create", {
-          isolation: { sandbox: { writable: [path] } },
-        });
-        expect(message).toBe(`isolation.sandbox.writable: ${path} is always the sandbox's own`);
-      }
-      expect(ours()).toEqual(before);
-    }));
+  test("leaves nothing behind where it is refused", async () => {
+    const ours = () => readdirSync(tmpdir()).filter((entry) => entry.startsWith(`trl-${daemon.pid}-`));
+    const before = ours();
+    const refused = { sandbox: { hidden: ["/usr"] } }; // where the shell is
+    expect((await wire.fail("session.create", { isolation: refused })).code).toBe("INVALID_PARAMS");
+    expect(
+      (await wire.fail("session.create", { isolation: { sandbox: {} }, working_dir: "/no/such" })).code,
+    ).toBe("INVALID_PARAMS");
+    for (const path of ["/dev", "/proc", "/proc/sys"]) {
+      const { message } = await wire.fail("session.create", {
+        isolation: { sandbox: { writable: [path] } },
+      });
+      expect(message).toBe(`isolation.sandbox.writable: ${path} is always the sandbox's own`);
+    }
+    expect(ours()).toEqual(before);
+  });
 
   test("keeps its /tmp from everybody else, and temporary files in it", () =>
     inside({ sandbox: {} }, async ({ out }) => {
@@ -209,41 +206,41 @@ describe("the sandbox", () => {
       expect(await out("echo $x")).toBe("before");
     }));
 
-  test("is there for terminals: keys, ^C and the end", () =>
-    whereAble(wire, { sandbox: {} }, async (isolation) => {
-      const terminal = await newTerminal(wire, { isolation, command: "python3", args: ["-q"] });
-      await terminal.type("import time, os; print('begun', 6 * 7); time.sleep(100)\n");
-      await terminal.waitFor("begun 42");
-      await terminal.type("\x03");
-      await terminal.waitFor("KeyboardInterrupt");
-      await terminal.type("open('/etc/trl-test', 'w')\n");
-      await terminal.waitFor("Read-only file system");
-      const closed = await newTerminal(wire, { isolation, command: "echo up; sleep 100" });
-      await closed.waitFor("up"); // before, it is bwrap's, which does not hear of a closed terminal
-      expect(await wire.call("pty.close", { session_id: closed.id })).toMatchObject({
-        exit_code: 129,
-        signal: "SIGHUP",
-      });
-      await terminal.type("os._exit(7)\n");
-      await terminal.waitForExit();
-      expect((await terminal.summary()).exit_code).toBe(7);
-    }));
+  needs("python3").test("is there for terminals: keys, ^C and the end", async () => {
+    const isolation = { sandbox: {} };
+    const terminal = await newTerminal(wire, { isolation, command: "python3", args: ["-q"] });
+    await terminal.type("import time, os; print('begun', 6 * 7); time.sleep(100)\n");
+    await terminal.waitFor("begun 42");
+    await terminal.type("\x03");
+    await terminal.waitFor("KeyboardInterrupt");
+    await terminal.type("open('/etc/trl-test', 'w')\n");
+    await terminal.waitFor("Read-only file system");
+    const closed = await newTerminal(wire, { isolation, command: "echo up; sleep 100" });
+    await closed.waitFor("up"); // before, it is bwrap's, which does not hear of a closed terminal
+    expect(await wire.call("pty.close", { session_id: closed.id })).toMatchObject({
+      exit_code: 129,
+      signal: "SIGHUP",
+    });
+    await terminal.type("os._exit(7)\n");
+    await terminal.waitForExit();
+    expect((await terminal.summary()).exit_code).toBe(7);
+  });
 
-  test("is waited for by whoever types into a terminal that is being made", () =>
-    whereAble(wire, { sandbox: {} }, async (isolation) => {
-      const session_id = `early-${process.pid}`;
-      const created = wire.request("pty.create", { session_id, isolation, command: "cat", args: [] });
-      const written = wire.request("pty.write", { session_id, data: "typed early\n" });
-      expect(await created).toMatchObject({ ok: true });
-      expect(await written).toMatchObject({ ok: true });
-      const { matched } = await wire.call("pty.wait", {
-        session_id,
-        until: { text: "typed early" },
-        timeout_s: 15,
-      });
-      expect(matched).toBe("text");
-      await wire.call("pty.close", { session_id });
-    }));
+  test("is waited for by whoever types into a terminal that is being made", async () => {
+    const isolation = { sandbox: {} };
+    const session_id = `early-${process.pid}`;
+    const created = wire.request("pty.create", { session_id, isolation, command: "cat", args: [] });
+    const written = wire.request("pty.write", { session_id, data: "typed early\n" });
+    expect(await created).toMatchObject({ ok: true });
+    expect(await written).toMatchObject({ ok: true });
+    const { matched } = await wire.call("pty.wait", {
+      session_id,
+      until: { text: "typed early" },
+      timeout_s: 15,
+    });
+    expect(matched).toBe("text");
+    await wire.call("pty.close", { session_id });
+  });
 
   test("lets a signal through to the command alone", () =>
     inside({ sandbox: {} }, async ({ id, run }) => {
@@ -263,7 +260,7 @@ describe("the sandbox", () => {
     }));
 });
 
-describe("another root", () => {
+needs("linux", "root").describe("another root", () => {
   const root = join(place.path, "root");
 
   /** A shell and what it is linked with, and nothing else. */
@@ -296,47 +293,48 @@ describe("another root", () => {
       });
     }));
 
-  test("is said not to keep state, and refused where that was asked for", () =>
-    whereAble(wire, { root }, async (isolation) => {
-      const { code, message } = await wire.fail("session.create", { isolation, stateful: true });
-      expect(code).toBe("UNSUPPORTED");
-      expect(message).toContain("nothing is carried over");
-    }));
+  test("is said not to keep state, and refused where that was asked for", async () => {
+    const isolation = { root };
+    const { code, message } = await wire.fail("session.create", { isolation, stateful: true });
+    expect(code).toBe("UNSUPPORTED");
+    expect(message).toContain("nothing is carried over");
+  });
 
-  test("has its own directories: those outside do not count", () =>
-    whereAble(wire, { root }, async (isolation) => {
-      const message = async (working_dir: string) =>
-        (await wire.fail("session.create", { isolation, working_dir })).message;
-      expect(await message("/home")).toBe("working_dir: no such directory: /home");
-      expect(await message("/../../home")).toBe("working_dir: no such directory: /home");
-      expect(await message("relative")).toContain("an absolute path");
-    }));
+  test("has its own directories: those outside do not count", async () => {
+    const isolation = { root };
+    const message = async (working_dir: string) =>
+      (await wire.fail("session.create", { isolation, working_dir })).message;
+    expect(await message("/home")).toBe("working_dir: no such directory: /home");
+    expect(await message("/../../home")).toBe("working_dir: no such directory: /home");
+    expect(await message("relative")).toContain("an absolute path");
+  });
 
-  test("without a shell in it is refused", () =>
-    whereAble(wire, { root: workDir }, async (isolation) => {
-      const { code, message } = await wire.fail("session.create", { isolation });
-      expect(code).toBe("INVALID_PARAMS");
-      expect(message).toContain("/bin/sh cannot be started");
-      expect((await wire.fail("session.create", { isolation: { root: "/no/such" } })).message).toBe(
-        "isolation.root: no such directory: /no/such",
-      );
-    }));
+  test("without a shell in it is refused", async () => {
+    const isolation = { root: workDir };
+    const { code, message } = await wire.fail("session.create", { isolation });
+    expect(code).toBe("INVALID_PARAMS");
+    expect(message).toContain("/bin/sh cannot be started");
+    expect((await wire.fail("session.create", { isolation: { root: "/no/such" } })).message).toBe(
+      "isolation.root: no such directory: /no/such",
+    );
+  });
 
-  test("holds a terminal, too", () =>
-    whereAble(wire, { root }, async (isolation) => {
-      const terminal = await newTerminal(wire, { isolation });
-      await terminal.type("read n </etc/name; echo I am $n\n");
-      await terminal.waitFor("I am inside");
-      await wire.call("pty.close", { session_id: terminal.id });
-    }));
+  test("holds a terminal, too", async () => {
+    const isolation = { root };
+    const terminal = await newTerminal(wire, { isolation });
+    await terminal.type("read n </etc/name; echo I am $n\n");
+    await terminal.waitFor("I am inside");
+    await wire.call("pty.close", { session_id: terminal.id });
+  });
 
-  test("in a sandbox is read-only, and keeps state", () =>
+  needs("sandbox").test("in a sandbox is read-only, and keeps state", () =>
     inside({ root, sandbox: { writable: ["/etc"] } }, async ({ out, run, id }) => {
       await run("x=1; cd /etc; echo more >more");
       expect(await out("echo $x; pwd; ls")).toBe("1\n/etc\nmore\nname");
       expect((await run("echo no >/bin/new")).exit_code).not.toBe(0);
       expect((await wire.call("session.info", { session_id: id })).stateful).toBeTrue();
-    }));
+    }),
+  );
 });
 
 test("what the machine can do is told beforehand, with the reason and the remedy where it cannot", async () => {
@@ -350,9 +348,17 @@ test("what the machine can do is told beforehand, with the reason and the remedy
     "file_size_bytes",
     "wall_clock_s",
   ]);
-  for (const ability of [...Object.values(limits), root, sandbox]) {
+  const samples = { memory_bytes: 1e9, cpu_percent: 50, pids: 50, cpu_time_s: 9, open_files: 99 };
+  const asked: [Ability, Isolation][] = [
+    ...Object.entries(samples).map(([name, value]): [Ability, Isolation] => [
+      limits[name]!,
+      { limits: { [name]: value } },
+    ]),
+    [root, { root: "/" }],
+    [sandbox, { sandbox: {} }],
+  ];
+  for (const [ability, isolation] of asked) {
     if (ability.available) expect(ability.by).toBeString();
-    else
-      expect(ability).toEqual({ available: false, reason: expect.any(String), remedy: expect.any(String) });
+    else await expectRefused(wire, isolation, ability);
   }
 });

@@ -3,18 +3,20 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { StdinConnection } from "../support/carriers/stdin.ts";
-import { type Abilities, abilitiesOf, whereAble } from "../support/isolation.ts";
+import { type Abilities, abilitiesOf, expectRefused } from "../support/isolation.ts";
+import { needs } from "../support/needs.ts";
+import { processesWith } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
+import { isRoot } from "../support/requirements.ts";
 import { newSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { Wire } from "../support/wire.ts";
 
 /** As nobody, where the tests are run by root. */
 const nobody = "65534";
-const asNobody =
-  process.getuid?.() === 0
-    ? ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups", "--inh-caps=-all"]
-    : [];
+const asNobody = isRoot
+  ? ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups", "--inh-caps=-all"]
+  : [];
 
 /** Where everybody can reach it: the project may lie in somebody's home. */
 const place = tempDir();
@@ -71,11 +73,9 @@ describe("it refuses, with the reason and the remedy,", () => {
   ];
   for (const isolation of asked)
     test(JSON.stringify(isolation), async () => {
-      let isDone = false;
-      await whereAble(wire, isolation, async () => {
-        isDone = true;
-      });
-      expect(isDone).toBeFalse();
+      const [limit] = Object.keys(isolation.limits ?? {});
+      const ability = limit ? abilities.limits[limit]! : abilities.root;
+      await expectRefused(wire, isolation, ability);
       expect((await wire.call("session.list", {})).sessions).toEqual([]);
     });
 });
@@ -104,19 +104,18 @@ describe("it can", () => {
     expect(message).toMatch(/the machine refused what was asked for: .*limit/);
   });
 
-  test("make a sandbox, where users may", () =>
-    whereAble(wire, { sandbox: {} }, async (isolation) => {
-      const { id, run, out } = await newSession(wire, { isolation });
-      expect(await out("x=1; touch /tmp/mine; id -u")).toBe(
-        process.getuid?.() === 0 ? nobody : `${process.getuid?.()}`,
-      );
-      expect(await out("ls /tmp; ls /proc | grep -c '^[0-9]'")).toMatch(/^mine\n[3-6]$/);
-      expect((await run("touch /var/tmp/trl-test")).stderr).toContain("Read-only file system");
-      expect((await run("true")).receipt).toMatchObject({ cpu_ms: null, measured_by: null });
-      await run("env -i setsid sleep 12345.6789 &");
-      await wire.call("session.destroy", { session_id: id });
-      expect(Bun.spawnSync(["pgrep", "-f", "sleep 12345\\.6789$"]).stdout.toString()).toBe("");
-    }));
+  needs("sandbox").test("make a sandbox", async () => {
+    const isolation = { sandbox: {} };
+    const { id, run, out } = await newSession(wire, { isolation });
+    expect(await out("x=1; touch /tmp/mine; id -u")).toBe(isRoot ? nobody : `${process.getuid?.()}`);
+    expect(await out("ls /tmp; ls /proc | grep -c '^[0-9]'")).toMatch(/^mine\n[3-6]$/);
+    expect((await run("touch /var/tmp/trl-test")).stderr).toContain("Read-only file system");
+    expect((await run("true")).receipt).toMatchObject({ cpu_ms: null, measured_by: null });
+    const seconds = `12345.${process.pid}`; // of this run alone
+    await run(`env -i setsid sleep ${seconds} &`);
+    await wire.call("session.destroy", { session_id: id });
+    expect(processesWith(`sleep ${seconds}`)).toEqual([]);
+  });
 
   test("count processes instead of limiting them", async () => {
     const { child: counting, wire: opened } = startAsNobody(["--session-max-processes", "3"]);

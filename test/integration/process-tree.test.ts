@@ -2,9 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { childrenOf, isAlive } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 
 /** Ways out of a process group, each leaving its pid in a file named $F. */
 const escapes = {
@@ -32,8 +33,9 @@ async function withDaemon(body: (daemon: TestDaemon) => Promise<void>): Promise<
   await body(daemon);
 }
 
+// Each has a daemon of its own, and mostly waits for processes that do not want to end.
 describe.each(Object.entries(escapes))("a process left %s", (_, command) => {
-  test("lives on, is named, and dies with its session", () =>
+  test.concurrent("lives on, is named, and dies with its session", () =>
     withDaemon(async (daemon) => {
       using wire = await daemon.connect();
       const session = await newSession(wire);
@@ -48,7 +50,7 @@ describe.each(Object.entries(escapes))("a process left %s", (_, command) => {
       expect(isAlive(pid)).toBe(false);
     }));
 
-  test("of a command that is stopped dies with it", () =>
+  test.concurrent("of a command that is stopped dies with it", () =>
     withDaemon(async (daemon) => {
       using wire = await daemon.connect();
       const session = await newSession(wire);
@@ -191,12 +193,10 @@ test("children from before the daemon became itself are none of its business", a
   using wire = await daemon.connect();
   const session = await newSession(wire);
   expect((await session.run("echo hi")).leftovers).toEqual([]);
-  const foreign = Bun.spawnSync(["pgrep", "-P", String(daemon.pid), "sleep"])
-    .stdout.toString()
-    .trim();
+  const foreign = childrenOf(daemon.pid).find(({ args }) => args === "sleep 5432")!;
   await wire.call("session.destroy", { session_id: session.id });
-  expect(isAlive(Number(foreign))).toBe(true);
-  process.kill(Number(foreign));
+  expect(isAlive(foreign.pid)).toBe(true);
+  process.kill(foreign.pid);
 });
 
 test("orphans that end are reaped while nothing else happens", () =>
@@ -209,8 +209,7 @@ test("orphans that end are reaped while nothing else happens", () =>
       return streams.length === 1 && performance.now() > 0;
     });
     await until("a second of it", () => Bun.sleep(1500).then(() => true));
-    const zombies = Bun.spawnSync(["ps", "-o", "stat=", "--ppid", String(daemon.pid)]).stdout.toString();
-    expect(zombies.split("\n").filter((stat) => stat.startsWith("Z")).length).toBeLessThan(150);
+    expect(childrenOf(daemon.pid).filter(({ state }) => state === "Z").length).toBeLessThan(150);
   }));
 
 test("leftovers are named by what they are", () =>
@@ -235,8 +234,8 @@ test("adopted processes that end are reaped", () =>
     const session = await newSession(wire);
     await session.run("for i in 1 2 3 4 5; do setsid sleep 0.2 & done");
     await until("no zombie", () => {
-      const children = Bun.spawnSync(["ps", "-o", "stat=", "--ppid", String(daemon.pid)]).stdout.toString();
-      return !children.includes("Z") && children.trim().split("\n").length === 1;
+      const children = childrenOf(daemon.pid);
+      return children.length === 1 && children[0]!.state !== "Z";
     });
     expect((await wire.call("system.stats", {})).leftover_processes).toBe(0);
   }));

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { driverNames } from "../../src/protocol/pty.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { isAlive } from "../support/processes.ts";
 import { newTerminal, Watcher } from "../support/terminal.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 import type { Wire } from "../support/wire.ts";
 
 let daemon: TestDaemon;
@@ -30,13 +31,13 @@ describe.each([...driverNames])("%s", (driver) => {
   };
 
   test("gives a controlling terminal of the size that was asked for", async () => {
-    const { output } = await run("tty; stty size; ps -o tty= -p $$; : >/dev/tty && echo mine", {
+    const { output } = await run("tty; stty size; stty size </dev/tty; : >/dev/tty && echo mine", {
       cols: 101,
       rows: 33,
     });
-    const [tty, size, ps, mine] = output.toString().split("\r\n");
-    expect(tty).toMatch(/^\/dev\/pts\/\d+$/);
-    expect([size, `/dev/${ps!.trim()}`, mine]).toEqual(["33 101", tty!, "mine"]);
+    const [tty, size, controlling, mine] = output.toString().split("\r\n");
+    expect(tty).toMatch(process.platform === "linux" ? /^\/dev\/pts\/\d+$/ : /^\/dev\/ttys\d+$/);
+    expect([size, controlling, mine]).toEqual(["33 101", "33 101", "mine"]);
   });
 
   test("runs a program with its arguments as they are", async () => {

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
+import { processOf } from "../support/processes.ts";
 import { newTerminal, Watcher } from "../support/terminal.ts";
 import { until } from "../support/wait.ts";
 import type { Wire } from "../support/wire.ts";
@@ -90,37 +92,36 @@ describe("bash", () => {
  * Not only started: what is typed a moment before that is for the shell, which ignores it; and so does the shell's copy
  * that is about to become the job.
  */
-const hasForegroundJob = ({ pid }: Terminal) => said("comm", Number(said("tpgid", pid))).endsWith("sleep");
+const hasForegroundJob = ({ pid }: Terminal) =>
+  processOf(processOf(pid)!.foregroundGroup)?.args.startsWith("sleep ");
 
-const said = (field: string, pid: number) =>
-  Bun.spawnSync(["ps", "-o", `${field}=`, "-p", `${pid}`])
-    .stdout.toString()
-    .trim();
+needs("less").test(
+  "less: pages, searches, is restored in the middle, and leaves the screen as it was",
+  async () => {
+    const [terminal, live] = await started({ command: "echo before; read go; less text; echo after; cat" });
+    await terminal.waitFor("before");
+    await terminal.type("\r");
+    await terminal.waitFor("23: some text");
+    expect((await terminal.snapshot()).alternate_screen).toBe(true);
+    await terminal.type(" ");
+    await terminal.waitFor("46: some text");
+    await expectSameForNewcomers(terminal, live);
+    await terminal.type("/200:\r");
+    await terminal.waitFor("200: some text");
+    await expectSameForNewcomers(terminal, live);
+    await wire.call("pty.resize", { session_id: terminal.id, cols: 60, rows: 15 });
+    await wire.call("pty.wait", { session_id: terminal.id, until: { idle_ms: 150 } });
+    await expectSameForNewcomers(terminal, live);
+    await terminal.type("q");
+    const screen = await terminal.waitFor("after");
+    expect(screen.alternate_screen).toBe(false);
+    expect(screen.lines!.join("\n")).toContain("before");
+    await expectSameForNewcomers(terminal, live);
+    await close(terminal);
+  },
+);
 
-test("less: pages, searches, is restored in the middle, and leaves the screen as it was", async () => {
-  const [terminal, live] = await started({ command: "echo before; read go; less text; echo after; cat" });
-  await terminal.waitFor("before");
-  await terminal.type("\r");
-  await terminal.waitFor("23: some text");
-  expect((await terminal.snapshot()).alternate_screen).toBe(true);
-  await terminal.type(" ");
-  await terminal.waitFor("46: some text");
-  await expectSameForNewcomers(terminal, live);
-  await terminal.type("/200:\r");
-  await terminal.waitFor("200: some text");
-  await expectSameForNewcomers(terminal, live);
-  await wire.call("pty.resize", { session_id: terminal.id, cols: 60, rows: 15 });
-  await wire.call("pty.wait", { session_id: terminal.id, until: { idle_ms: 150 } });
-  await expectSameForNewcomers(terminal, live);
-  await terminal.type("q");
-  const screen = await terminal.waitFor("after");
-  expect(screen.alternate_screen).toBe(false);
-  expect(screen.lines!.join("\n")).toContain("before");
-  await expectSameForNewcomers(terminal, live);
-  await close(terminal);
-});
-
-test("vi: types, is restored in the middle, saves", async () => {
+needs("vim").test("vi: types, is restored in the middle, saves", async () => {
   const [terminal, live] = await started({
     command: "vi -u NONE -N -n written",
     env: { VIMINIT: "set nocp ruler" },
@@ -139,7 +140,7 @@ test("vi: types, is restored in the middle, saves", async () => {
   expect(await terminal.summary()).toMatchObject({ exit_code: 0 });
 });
 
-test("top: draws, is restored in the middle, quits", async () => {
+needs("top").test("top: draws, is restored in the middle, quits", async () => {
   const [terminal, live] = await started({ command: "top -d 100", cols: 100, rows: 30 });
   await terminal.waitFor("PID USER");
   await expectSameForNewcomers(terminal, live);

@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { isAlive } from "../support/processes.ts";
 import { Display } from "../support/screen.ts";
 import { newTerminal, Watcher } from "../support/terminal.ts";
-import { testExceptOver, testOnce } from "../support/transport.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { testExceptOver, testInFullOver, testOnce } from "../support/transport.ts";
+import { until } from "../support/wait.ts";
 import type { Wire } from "../support/wire.ts";
 
 let daemon: TestDaemon;
@@ -219,44 +220,48 @@ describe("pty.subscribe", () => {
     for (const own of wires) own[Symbol.dispose]();
   });
 
-  test("one that does not read costs the others nothing, and gets a gap and a fresh screen", async () => {
-    await using alone = await startDaemon();
-    using control = await alone.connect();
-    // More than the ring holds, but no faster than a busy machine can read it.
-    const piece = "yes 'a line that is repeated' | head -c 240000; sleep 0.02";
-    const flood = `i=0; while [ $i -lt 50 ]; do i=$((i+1)); ${piece}; done; echo`;
-    const terminal = await newTerminal(control, {
-      command: `read go; ${flood}; echo ONE; read go; ${flood}; echo TWO; cat`,
-    });
-    using quick = await alone.connect();
-    quick.keepsFrames = false;
-    const live = await Watcher.subscribe(quick, { session_id: terminal.id, from: 0 });
-    live.keeps = false;
-    const residentMb = () =>
-      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${alone.pid}/status`, "utf8"))![1]) / 1024;
-    await terminal.type("go\n");
-    await until("the first end", () => live.tail.includes("ONE"), 30_000);
-    const before = residentMb();
+  testInFullOver("http", "stdin", "runtime")(
+    "one that does not read costs the others nothing, and gets a gap and a fresh screen",
+    async () => {
+      await using alone = await startDaemon();
+      using control = await alone.connect();
+      // More than the ring holds, but no faster than a busy machine can read it.
+      const piece = "yes 'a line that is repeated' | head -c 240000; sleep 0.02";
+      const flood = `i=0; while [ $i -lt 50 ]; do i=$((i+1)); ${piece}; done; echo`;
+      const terminal = await newTerminal(control, {
+        command: `read go; ${flood}; echo ONE; read go; ${flood}; echo TWO; cat`,
+      });
+      using quick = await alone.connect();
+      quick.keepsFrames = false;
+      const live = await Watcher.subscribe(quick, { session_id: terminal.id, from: 0 });
+      live.keeps = false;
+      const residentMb = () =>
+        Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${alone.pid}/status`, "utf8"))![1]) / 1024;
+      await terminal.type("go\n");
+      await until("the first end", () => live.tail.includes("ONE"), 30_000);
+      const before = residentMb();
 
-    using slow = await alone.connect();
-    const stalled = await Watcher.subscribe(slow, { session_id: terminal.id, replay: "none" });
-    slow.pause();
-    await terminal.type("go\n");
-    await until("the second end", () => live.tail.includes("TWO"), 30_000);
-    expect(live.isExact).toBe(true);
-    expect(live.frames.some(({ type }) => type === "gap")).toBe(false);
-    expect(residentMb() - before).toBeLessThan(24);
+      using slow = await alone.connect();
+      const stalled = await Watcher.subscribe(slow, { session_id: terminal.id, replay: "none" });
+      slow.pause();
+      await terminal.type("go\n");
+      await until("the second end", () => live.tail.includes("TWO"), 30_000);
+      expect(live.isExact).toBe(true);
+      expect(live.frames.some(({ type }) => type === "gap")).toBe(false);
+      expect(residentMb() - before).toBeLessThan(24);
 
-    slow.resume();
-    await until("the gap", () => stalled.frames.some(({ type }) => type === "gap"));
-    const display = new Display(80, 24);
-    display.write((await terminal.snapshot({ format: "ansi" })).data!);
-    const wanted = JSON.stringify(display.picture);
-    await until("the same screen", () => JSON.stringify(stalled.display.picture) === wanted);
-    const gap = stalled.frames.findIndex(({ type }) => type === "gap");
-    expect(stalled.frames[gap + 1]).toMatchObject({ type: "output", redraw: true });
-    expect(stalled.frames[gap]!["to"]).toBeGreaterThan(stalled.frames[gap]!["from"]);
-  }, 60_000);
+      slow.resume();
+      await until("the gap", () => stalled.frames.some(({ type }) => type === "gap"));
+      const display = new Display(80, 24);
+      display.write((await terminal.snapshot({ format: "ansi" })).data!);
+      const wanted = JSON.stringify(display.picture);
+      await until("the same screen", () => JSON.stringify(stalled.display.picture) === wanted);
+      const gap = stalled.frames.findIndex(({ type }) => type === "gap");
+      expect(stalled.frames[gap + 1]).toMatchObject({ type: "output", redraw: true });
+      expect(stalled.frames[gap]!["to"]).toBeGreaterThan(stalled.frames[gap]!["from"]);
+    },
+    60_000,
+  );
 
   testExceptOver(["http"], "each request is a client of its own")(
     "a second subscription of a connection takes the place of the first; unsubscribing ends it",

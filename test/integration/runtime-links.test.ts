@@ -4,10 +4,11 @@ import { newCommandId } from "../../src/client/command-id.ts";
 import { type Cuttable, cuttable } from "../support/cuttable.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { residentBytes } from "../support/http.ts";
+import { isAlive } from "../support/processes.ts";
 import { newSession, type TestSession } from "../support/session.ts";
 import { follow, sha256 } from "../support/stream.ts";
 import { newTerminal, Watcher } from "../support/terminal.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 import type { Frame, Wire } from "../support/wire.ts";
 
 /** Text with characters of all lengths and bytes that are none, so that offsets and lengths differ. */

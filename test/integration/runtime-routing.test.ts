@@ -4,10 +4,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startDaemon } from "../support/daemon.ts";
 import { framesOf, type HttpDaemon, startHttp } from "../support/http.ts";
+import { isAlive } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { newTerminal, Watcher } from "../support/terminal.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 import type { Frame, Wire } from "../support/wire.ts";
 
 let far: HttpDaemon;
@@ -20,7 +21,7 @@ const sharedRuntimes = runtimes.slice(0, 3);
 beforeAll(async () => {
   far = await startHttp({ flags: ["--max-sessions", "300"] });
   const config = join(far.dir, "front.toml");
-  const bridge = ["socat", "-t", "600", "-", `UNIX-CONNECT:${far.socketPath}`];
+  const bridge = [binary, "dial-stdio", "--no-start", "--socket-path", far.socketPath];
   writeFileSync(
     config,
     `[runtimes.by-socket]

@@ -4,10 +4,11 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { startHttp } from "../support/http.ts";
+import { isAlive } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 import type { Wire } from "../support/wire.ts";
 
 let far: TestDaemon;

@@ -1,9 +1,10 @@
 // session.*: creation, what is told about a session, limits, cleanup.
 import { describe, expect, test } from "bun:test";
 import { startDaemon } from "../support/daemon.ts";
+import { isAlive } from "../support/processes.ts";
 import { newSession } from "../support/session.ts";
 import { testExceptOver, testOnce, times } from "../support/transport.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 
 describe("session.create", () => {
   test("replies as the contract says", async () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { needs, needsShell } from "../support/needs.ts";
 import { newSession } from "../support/session.ts";
 import type { Wire } from "../support/wire.ts";
 
@@ -26,160 +27,163 @@ test("a bash that goes by the name of sh keeps its state", async () => {
   expect(await out("pwd")).toBe("/usr");
 });
 
-describe.each(all)("%s keeps", (shell) => {
-  test("the directory, and `cd -`", async () => {
-    const { out } = await newSession(wire, { shell });
-    await out("cd /usr; cd bin");
-    expect(await out("pwd")).toBe("/usr/bin");
-    expect(await out("cd - >/dev/null; pwd")).toBe("/usr");
-  });
-
-  test("what hides behind the name of a harmless program", async () => {
-    const { out } = await newSession(wire, { shell });
-    await out("true; ls >/dev/null; alias ls='cd /usr'");
-    await out("ls");
-    expect(await out("pwd")).toBe("/usr");
-  });
-
-  test("a directory with every kind of odd character", async () => {
-    const { out } = await newSession(wire, { shell, working_dir: daemon.dir });
-    const odd = ' -it\'s "odd" $HOME `x` \\ *\nnext líne ';
-    mkdirSync(`${daemon.dir}/${shell.replaceAll("/", "")}${odd}`);
-    await out(`cd -- "$D"`, { env: { D: `${shell.replaceAll("/", "")}${odd}` } });
-    expect(await out("pwd")).toBe(`${daemon.dir}/${shell.replaceAll("/", "")}${odd}`);
-  });
-
-  test("variables, exported or not, byte for byte", async () => {
-    const { out, run } = await newSession(wire, { shell });
-    const value = "a 'b' \"c\" $d `e` \\ * \t ünï \u0001\u007f\nline two\n";
-    await out('plain=$V; export loud="$V"', { env: { V: value } });
-    expect((await run('printf %s "$plain"')).stdout).toBe(value);
-    expect((await run("printenv loud")).stdout).toBe(`${value}\n`);
-    expect((await run("printenv plain")).exit_code).toBe(1);
-  });
-
-  test("bytes that are not UTF-8", async () => {
-    const { out, run } = await newSession(wire, { shell });
-    await out("x=$(printf '\\377\\376z')");
-    const { stdout } = await run('printf %s "$x"', { encoding: "base64" });
-    expect(Buffer.from(stdout, "base64").toString("hex")).toBe("fffe7a");
-  });
-
-  test("what was unset, also what the daemon gave", async () => {
-    const { out } = await newSession(wire, { shell, env: { GIVEN: "1" } });
-    await out("mine=1; unset GIVEN PATH");
-    await out("unset mine");
-    expect(await out('echo "${GIVEN-none} ${mine-none} ${PATH-none}"')).toBe("none none none");
-  });
-
-  test("aliases", async () => {
-    const { out } = await newSession(wire, { shell });
-    await out("alias greet='echo \"it'\\''s\" me'");
-    expect(await out("greet you")).toBe("it's me you");
-    await out("unalias greet");
-    expect(await out("greet 2>/dev/null || echo gone")).toBe("gone");
-  });
-
-  test("options of `set -o`", async () => {
-    const { out, run } = await newSession(wire, { shell });
-    await out("set -u; set -o noglob");
-    expect((await run("echo $nothing_here")).exit_code).not.toBe(0);
-    expect(await out("echo *")).toBe("*");
-    await out("set +u; set +o noglob");
-    expect(await out('echo "[$nothing_here]"')).toBe("[]");
-  });
-
-  test("the exit status, the mask and read-only variables", async () => {
-    const { out, run } = await newSession(wire, { shell });
-    expect((await run("umask 027; readonly fixed=1; exit 7")).exit_code).toBe(7);
-    expect(await out('echo "$? $(umask)"')).toMatch(/^7 0?027$/);
-    expect((await run("fixed=2")).exit_code).not.toBe(0);
-    expect(await out("echo $fixed")).toBe("1");
-  });
-});
-
-describe.each(all)("%s reports nothing of a handler's", (shell) => {
-  for (const env of [{}, { given: "x" }]) {
-    test(`with ${Object.keys(env).length} variables given`, async () => {
-      const { out, run } = await newSession(wire, { shell, working_dir: daemon.dir });
-      await out("i=0; while [ $i -lt 5000 ]; do eval \"x$i='some value'\"; i=$((i+1)); done");
-      // Signals all the way, from before the command's end until its shell is no more.
-      const kill =
-        '(while kill -USR1 $$; do /bin/true; done) >/dev/null 2>&1 & until [ -n "$hit" ]; do :; done';
-      const handler = `trap 'hit=1; echo "a=1; touch ${daemon.dir}/ran"' USR1`;
-      expect((await run(`${handler}; ${kill}; w=1; cd /usr`, { env })).exit_code).toBe(0);
-      expect(await out("echo $w $x5 $given; pwd")).toBe("1 some value\n/usr");
-      expect(existsSync(`${daemon.dir}/ran`)).toBe(false);
-    });
-
-    test(`and leaves it to one on EXIT, with ${Object.keys(env).length} variables given`, async () => {
+for (const shell of all)
+  needsShell(shell).describe(`${shell} keeps`, () => {
+    test("the directory, and `cd -`", async () => {
       const { out } = await newSession(wire, { shell });
-      await out("alias greet='echo hello'");
-      const handlers = "trap 'greet usr' USR1; trap 'kill -USR1 $$; greet exit' EXIT";
-      expect(await out(`${handlers}; w=1`, { env })).toBe("hello usr\nhello exit");
-      expect(await out("echo $w")).toBe("1");
+      await out("cd /usr; cd bin");
+      expect(await out("pwd")).toBe("/usr/bin");
+      expect(await out("cd - >/dev/null; pwd")).toBe("/usr");
     });
-  }
-});
 
-describe.each(rich)("%s keeps", (shell) => {
-  test("what a function does that is named like a harmless program", async () => {
-    const { out } = await newSession(wire, { shell });
-    await out("uname() { builtin cd /usr; }; seen=no");
-    await out("uname && true");
-    expect(await out("pwd")).toBe("/usr");
-    await out("true() { seen=yes; }; true");
-    expect(await out("echo $seen")).toBe("yes");
+    test("what hides behind the name of a harmless program", async () => {
+      const { out } = await newSession(wire, { shell });
+      await out("true; ls >/dev/null; alias ls='cd /usr'");
+      await out("ls");
+      expect(await out("pwd")).toBe("/usr");
+    });
+
+    test("a directory with every kind of odd character", async () => {
+      const { out } = await newSession(wire, { shell, working_dir: daemon.dir });
+      const odd = ' -it\'s "odd" $HOME `x` \\ *\nnext líne ';
+      mkdirSync(`${daemon.dir}/${shell.replaceAll("/", "")}${odd}`);
+      await out(`cd -- "$D"`, { env: { D: `${shell.replaceAll("/", "")}${odd}` } });
+      expect(await out("pwd")).toBe(`${daemon.dir}/${shell.replaceAll("/", "")}${odd}`);
+    });
+
+    test("variables, exported or not, byte for byte", async () => {
+      const { out, run } = await newSession(wire, { shell });
+      const value = "a 'b' \"c\" $d `e` \\ * \t ünï \u0001\u007f\nline two\n";
+      await out('plain=$V; export loud="$V"', { env: { V: value } });
+      expect((await run('printf %s "$plain"')).stdout).toBe(value);
+      expect((await run("printenv loud")).stdout).toBe(`${value}\n`);
+      expect((await run("printenv plain")).exit_code).toBe(1);
+    });
+
+    test("bytes that are not UTF-8", async () => {
+      const { out, run } = await newSession(wire, { shell });
+      await out("x=$(printf '\\377\\376z')");
+      const { stdout } = await run('printf %s "$x"', { encoding: "base64" });
+      expect(Buffer.from(stdout, "base64").toString("hex")).toBe("fffe7a");
+    });
+
+    test("what was unset, also what the daemon gave", async () => {
+      const { out } = await newSession(wire, { shell, env: { GIVEN: "1" } });
+      await out("mine=1; unset GIVEN PATH");
+      await out("unset mine");
+      expect(await out('echo "${GIVEN-none} ${mine-none} ${PATH-none}"')).toBe("none none none");
+    });
+
+    test("aliases", async () => {
+      const { out } = await newSession(wire, { shell });
+      await out("alias greet='echo \"it'\\''s\" me'");
+      expect(await out("greet you")).toBe("it's me you");
+      await out("unalias greet");
+      expect(await out("greet 2>/dev/null || echo gone")).toBe("gone");
+    });
+
+    test("options of `set -o`", async () => {
+      const { out, run } = await newSession(wire, { shell });
+      await out("set -u; set -o noglob");
+      expect((await run("echo $nothing_here")).exit_code).not.toBe(0);
+      expect(await out("echo *")).toBe("*");
+      await out("set +u; set +o noglob");
+      expect(await out('echo "[$nothing_here]"')).toBe("[]");
+    });
+
+    test("the exit status, the mask and read-only variables", async () => {
+      const { out, run } = await newSession(wire, { shell });
+      expect((await run("umask 027; readonly fixed=1; exit 7")).exit_code).toBe(7);
+      expect(await out('echo "$? $(umask)"')).toMatch(/^7 0?027$/);
+      expect((await run("fixed=2")).exit_code).not.toBe(0);
+      expect(await out("echo $fixed")).toBe("1");
+    });
   });
 
-  test("functions, with here-documents, quotes and other names", async () => {
-    const { out } = await newSession(wire, { shell });
-    await out(`say() { cat <<E
+for (const shell of all)
+  needsShell(shell).describe(`${shell} reports nothing of a handler's`, () => {
+    for (const env of [{}, { given: "x" }]) {
+      test(`with ${Object.keys(env).length} variables given`, async () => {
+        const { out, run } = await newSession(wire, { shell, working_dir: daemon.dir });
+        await out("i=0; while [ $i -lt 5000 ]; do eval \"x$i='some value'\"; i=$((i+1)); done");
+        // Signals all the way, from before the command's end until its shell is no more.
+        const kill =
+          '(while kill -USR1 $$; do /bin/true; done) >/dev/null 2>&1 & until [ -n "$hit" ]; do :; done';
+        const handler = `trap 'hit=1; echo "a=1; touch ${daemon.dir}/ran"' USR1`;
+        expect((await run(`${handler}; ${kill}; w=1; cd /usr`, { env })).exit_code).toBe(0);
+        expect(await out("echo $w $x5 $given; pwd")).toBe("1 some value\n/usr");
+        expect(existsSync(`${daemon.dir}/ran`)).toBe(false);
+      });
+
+      test(`and leaves it to one on EXIT, with ${Object.keys(env).length} variables given`, async () => {
+        const { out } = await newSession(wire, { shell });
+        await out("alias greet='echo hello'");
+        const handlers = "trap 'greet usr' USR1; trap 'kill -USR1 $$; greet exit' EXIT";
+        expect(await out(`${handlers}; w=1`, { env })).toBe("hello usr\nhello exit");
+        expect(await out("echo $w")).toBe("1");
+      });
+    }
+  });
+
+for (const shell of rich)
+  needsShell(shell).describe(`${shell} keeps`, () => {
+    test("what a function does that is named like a harmless program", async () => {
+      const { out } = await newSession(wire, { shell });
+      await out("uname() { builtin cd /usr; }; seen=no");
+      await out("uname && true");
+      expect(await out("pwd")).toBe("/usr");
+      await out("true() { seen=yes; }; true");
+      expect(await out("echo $seen")).toBe("yes");
+    });
+
+    test("functions, with here-documents, quotes and other names", async () => {
+      const { out } = await newSession(wire, { shell });
+      await out(`say() { cat <<E
   "$1" and '$2'
 E
 }
 with-dash() { say a "$1"; }`);
-    expect(await out("with-dash 'b c'")).toBe("  \"a\" and 'b c'");
-    await out("unset -f say");
-    expect(await out("say 2>/dev/null || echo gone")).toBe("gone");
-  });
+      expect(await out("with-dash 'b c'")).toBe("  \"a\" and 'b c'");
+      await out("unset -f say");
+      expect(await out("say 2>/dev/null || echo gone")).toBe("gone");
+    });
 
-  test("arrays and associative arrays", async () => {
-    const { out } = await newSession(wire, { shell });
-    await out(
-      "a=(one 'two  spaces' '' $'new\\nline'); k='key with space'; typeset -A h; h[$k]='v\"1'; h[b]=2",
-    );
-    const lines = await out('printf "<%s>" "${a[@]}"; echo; printf "%s" "${h[$k]}"; echo ${#a[@]}');
-    expect(lines).toBe('<one><two  spaces><><new\nline>\nv"14');
-  });
+    test("arrays and associative arrays", async () => {
+      const { out } = await newSession(wire, { shell });
+      await out(
+        "a=(one 'two  spaces' '' $'new\\nline'); k='key with space'; typeset -A h; h[$k]='v\"1'; h[b]=2",
+      );
+      const lines = await out('printf "<%s>" "${a[@]}"; echo; printf "%s" "${h[$k]}"; echo ${#a[@]}');
+      expect(lines).toBe('<one><two  spaces><><new\nline>\nv"14');
+    });
 
-  test("functions that an alias would change if it were read twice", async () => {
-    const { out } = await newSession(wire, { shell });
-    await out("alias ls='echo aliased'");
-    await out("f() { ls x; }");
-    await out(":");
-    expect(await out("f")).toBe("aliased x");
-  });
+    test("functions that an alias would change if it were read twice", async () => {
+      const { out } = await newSession(wire, { shell });
+      await out("alias ls='echo aliased'");
+      await out("f() { ls x; }");
+      await out(":");
+      expect(await out("f")).toBe("aliased x");
+    });
 
-  test("functions named like builtins, without their meeting the machinery", async () => {
-    const { out } = await newSession(wire, { shell });
-    await out(
-      'cd() { builtin cd "$@" && echo moved; }; printf() { echo no; }; pwd() { echo wrong; }; umask() { echo no; }',
-    );
-    expect(await out("cd /usr")).toBe("moved");
-    expect(await out("cd bin; echo $PWD; printf x; umask")).toBe("moved\n/usr/bin\nno\nno");
-    await out(
-      "exec() { echo no; }; export() { echo no; }; set() { echo no; }; unset() { echo no; }; trap() { echo no; }; alias cd='echo no'",
-    );
-    expect(await out("builtin pwd; set x")).toBe("/usr/bin\nno");
-  });
+    test("functions named like builtins, without their meeting the machinery", async () => {
+      const { out } = await newSession(wire, { shell });
+      await out(
+        'cd() { builtin cd "$@" && echo moved; }; printf() { echo no; }; pwd() { echo wrong; }; umask() { echo no; }',
+      );
+      expect(await out("cd /usr")).toBe("moved");
+      expect(await out("cd bin; echo $PWD; printf x; umask")).toBe("moved\n/usr/bin\nno\nno");
+      await out(
+        "exec() { echo no; }; export() { echo no; }; set() { echo no; }; unset() { echo no; }; trap() { echo no; }; alias cd='echo no'",
+      );
+      expect(await out("builtin pwd; set x")).toBe("/usr/bin\nno");
+    });
 
-  test("the directory stack", async () => {
-    const { out } = await newSession(wire, { shell });
-    await out("cd /usr; pushd /etc >/dev/null");
-    expect(await out("popd >/dev/null; pwd")).toBe("/usr");
+    test("the directory stack", async () => {
+      const { out } = await newSession(wire, { shell });
+      await out("cd /usr; pushd /etc >/dev/null");
+      expect(await out("popd >/dev/null; pwd")).toBe("/usr");
+    });
   });
-});
 
 describe("bash keeps", () => {
   test("integers that hold what is no number, without calculating it, and all else beside them", async () => {
@@ -382,97 +386,99 @@ describe("bash keeps", () => {
   });
 });
 
-describe.each(all)("%s is not wedged by", (shell) => {
-  const survives = async (command: string, exitCode?: number, keepsChange = true) => {
-    const { run, out } = await newSession(wire, { shell });
-    await run("before=1; cd /usr");
-    const result = await run(`after=1; cd /etc\n${command}`);
-    if (exitCode !== undefined) expect(result.exit_code).toBe(exitCode);
-    expect(await out('set +e; echo "$before ${after-none}"; pwd')).toBe(
-      keepsChange ? "1 1\n/etc" : "1 none\n/usr",
-    );
-    return result;
-  };
+for (const shell of all)
+  needsShell(shell).describe(`${shell} is not wedged by`, () => {
+    const survives = async (command: string, exitCode?: number, keepsChange = true) => {
+      const { run, out } = await newSession(wire, { shell });
+      await run("before=1; cd /usr");
+      const result = await run(`after=1; cd /etc\n${command}`);
+      if (exitCode !== undefined) expect(result.exit_code).toBe(exitCode);
+      expect(await out('set +e; echo "$before ${after-none}"; pwd')).toBe(
+        keepsChange ? "1 1\n/etc" : "1 none\n/usr",
+      );
+      return result;
+    };
 
-  test("exit", () => survives("exit 3", 3));
-  test("set -e", () => survives("set -e; false; echo not reached", 1));
-  test("exec", () => survives("exec sh -c 'exit 5'", 5, false));
-  test("an unclosed here-document", () => survives("cat <<EOF\ntext"));
-  test("kill -9 $$", async () => {
-    const result = await survives("kill -9 $$", 137, false);
-    expect(result).toMatchObject({ signal: "SIGKILL", reason: "signal" });
-  });
-  test("closed descriptors", () => survives("exec 0<&- 1>&- 2>&-"));
-  test("descriptors 3 to 9 taken or closed", () =>
-    survives("exec 3>/dev/null 4</dev/null 5>&1 6>&2 7>/dev/null 8>&- 9>&-; echo x >&3"));
-  test("IFS, set -u, set -f and noclobber", () => survives("IFS=/etcabo; set -ufC"));
-  test("an EXIT trap, alone", async () => {
-    expect((await survives("trap 'echo bye' EXIT")).stdout).toBe("bye\n");
-  });
-  test("an EXIT trap that exits", async () => {
-    expect((await survives("trap 'echo bye; exit 9' EXIT; exit 4", 9)).stdout).toBe("bye\n");
-  });
-  test("a trap for another signal that exits", async () => {
-    expect((await survives("trap 'echo bye; exit 0 ' TERM; echo hi")).stdout).toBe("hi\n");
-    expect((await survives("trap -- 'echo bye; exit' TERM 0")).stdout).toBe("bye\n");
-  });
-  test("an EXIT trap in a subshell", async () => {
-    expect((await survives("(trap 'echo sub' EXIT; after=wrong); echo main")).stdout).toBe("sub\nmain\n");
-  });
-  test("a file size limit", () => survives("ulimit -f 0; trap 2>/dev/null", undefined, false));
-
-  test("an unclosed quote or a syntax error", async () => {
-    const { run, out } = await newSession(wire, { shell });
-    await run("x=1");
-    for (const broken of ['echo "unclosed', "if true; then", "echo )", "case x in"]) {
-      const result = await run(broken);
-      expect(result.exit_code).not.toBe(0);
-      expect(result.stderr).not.toBe("");
-    }
-    expect(await out("echo $x")).toBe("1");
-  });
-
-  test("set -n", async () => {
-    const { run, out } = await newSession(wire, { shell });
-    await run("set -n");
-    expect(await out("echo alive")).toBe("alive");
-  });
-
-  test("a timeout in the middle of a cd, which changes nothing", async () => {
-    const session = await newSession(wire, { shell });
-    await session.run("cd /usr");
-    const error = await wire.fail("exec.run", {
-      session_id: session.id,
-      command: "cd /etc; echo partial; sleep 100",
-      timeout_s: 0.3,
+    test("exit", () => survives("exit 3", 3));
+    test("set -e", () => survives("set -e; false; echo not reached", 1));
+    test("exec", () => survives("exec sh -c 'exit 5'", 5, false));
+    test("an unclosed here-document", () => survives("cat <<EOF\ntext"));
+    test("kill -9 $$", async () => {
+      const result = await survives("kill -9 $$", 137, false);
+      expect(result).toMatchObject({ signal: "SIGKILL", reason: "signal" });
     });
-    expect(error.code).toBe("COMMAND_TIMEOUT");
-    expect(error.data).toMatchObject({ timed_out: true, stdout: "partial\n", reason: "timeout" });
-    expect(await session.out("pwd")).toBe("/usr");
-  });
+    test("closed descriptors", () => survives("exec 0<&- 1>&- 2>&-"));
+    test("descriptors 3 to 9 taken or closed", () =>
+      survives("exec 3>/dev/null 4</dev/null 5>&1 6>&2 7>/dev/null 8>&- 9>&-; echo x >&3"));
+    test("IFS, set -u, set -f and noclobber", () => survives("IFS=/etcabo; set -ufC"));
+    test("an EXIT trap, alone", async () => {
+      expect((await survives("trap 'echo bye' EXIT")).stdout).toBe("bye\n");
+    });
+    test("an EXIT trap that exits", async () => {
+      expect((await survives("trap 'echo bye; exit 9' EXIT; exit 4", 9)).stdout).toBe("bye\n");
+    });
+    test("a trap for another signal that exits", async () => {
+      expect((await survives("trap 'echo bye; exit 0 ' TERM; echo hi")).stdout).toBe("hi\n");
+      expect((await survives("trap -- 'echo bye; exit' TERM 0")).stdout).toBe("bye\n");
+    });
+    test("an EXIT trap in a subshell", async () => {
+      expect((await survives("(trap 'echo sub' EXIT; after=wrong); echo main")).stdout).toBe("sub\nmain\n");
+    });
+    test("a file size limit", () => survives("ulimit -f 0; trap 2>/dev/null", undefined, false));
 
-  test("a directory that was removed", async () => {
-    const { out, run } = await newSession(wire, { shell, working_dir: daemon.dir });
-    await out("mkdir -p lost && cd lost && rmdir ../lost");
-    expect((await run("touch x")).exit_code).not.toBe(0);
-    expect(await out("cd /; pwd")).toBe("/");
-    expect(await out("pwd")).toBe("/");
-    rmSync(`${daemon.dir}/lost`, { recursive: true, force: true });
+    test("an unclosed quote or a syntax error", async () => {
+      const { run, out } = await newSession(wire, { shell });
+      await run("x=1");
+      for (const broken of ['echo "unclosed', "if true; then", "echo )", "case x in"]) {
+        const result = await run(broken);
+        expect(result.exit_code).not.toBe(0);
+        expect(result.stderr).not.toBe("");
+      }
+      expect(await out("echo $x")).toBe("1");
+    });
+
+    test("set -n", async () => {
+      const { run, out } = await newSession(wire, { shell });
+      await run("set -n");
+      expect(await out("echo alive")).toBe("alive");
+    });
+
+    test("a timeout in the middle of a cd, which changes nothing", async () => {
+      const session = await newSession(wire, { shell });
+      await session.run("cd /usr");
+      const error = await wire.fail("exec.run", {
+        session_id: session.id,
+        command: "cd /etc; echo partial; sleep 100",
+        timeout_s: 0.3,
+      });
+      expect(error.code).toBe("COMMAND_TIMEOUT");
+      expect(error.data).toMatchObject({ timed_out: true, stdout: "partial\n", reason: "timeout" });
+      expect(await session.out("pwd")).toBe("/usr");
+    });
+
+    test("a directory that was removed", async () => {
+      const { out, run } = await newSession(wire, { shell, working_dir: daemon.dir });
+      await out("mkdir -p lost && cd lost && rmdir ../lost");
+      expect((await run("touch x")).exit_code).not.toBe(0);
+      expect(await out("cd /; pwd")).toBe("/");
+      expect(await out("pwd")).toBe("/");
+      rmSync(`${daemon.dir}/lost`, { recursive: true, force: true });
+    });
   });
-});
 
 describe("nothing of the machinery shows", () => {
-  test.each(rich)("in %s's set -x", async (shell) => {
-    const { run } = await newSession(wire, { shell });
-    const first = await run("set -x; echo hi");
-    expect(first.stderr.replaceAll(/\/\S*\//g, "")).toBe(
-      shell === "bash" ? "+ echo hi\n" : "+zsh:1> echo hi\n",
-    );
-    const second = await run("echo again");
-    expect(second.stderr.replaceAll(/\/\S*\//g, "")).toBe(
-      shell === "bash" ? "+ echo again\n" : "+zsh:1> echo again\n",
-    );
-  });
+  for (const shell of rich)
+    needsShell(shell).test(`in ${shell}'s set -x`, async () => {
+      const { run } = await newSession(wire, { shell });
+      const first = await run("set -x; echo hi");
+      expect(first.stderr.replaceAll(/\/\S*\//g, "")).toBe(
+        shell === "bash" ? "+ echo hi\n" : "+zsh:1> echo hi\n",
+      );
+      const second = await run("echo again");
+      expect(second.stderr.replaceAll(/\/\S*\//g, "")).toBe(
+        shell === "bash" ? "+ echo again\n" : "+zsh:1> echo again\n",
+      );
+    });
 
   test("to bash's ERR and DEBUG traps", async () => {
     const { run } = await newSession(wire);
@@ -480,25 +486,30 @@ describe("nothing of the machinery shows", () => {
     expect((await run("trap 'echo DBG' DEBUG; true")).stdout).toBe("DBG\n");
   });
 
-  test.each(all)("to programs that %s starts: three descriptors, no extra variables", async (shell) => {
-    const { out } = await newSession(wire, {
-      shell,
-      inherit_env: "none",
-      env: { PATH: "/usr/bin:/bin", ONE: "1" },
-    });
-    await out(":");
-    expect(await out("ls /proc/self/fd")).toBe("0\n1\n2\n3"); // 3 is ls's own
-    const names = (await out("env")).split("\n").map((line) => line.split("=")[0]!);
-    const expected = ["ONE", "PATH", "TRL_SESSION_ID", "TRL_COMMAND_ID", "TRL_DAEMON"];
-    const ownOfShell = ["PWD", "OLDPWD", "SHLVL", "_", "LOGNAME", "HOME", "TERM"];
-    expect(names.filter((name) => !ownOfShell.includes(name)).sort()).toEqual(expected.sort());
-  });
+  for (const shell of all)
+    needsShell(shell).test(
+      `to programs that ${shell} starts: three descriptors, no extra variables`,
+      async () => {
+        const { out } = await newSession(wire, {
+          shell,
+          inherit_env: "none",
+          env: { PATH: "/usr/bin:/bin", ONE: "1" },
+        });
+        await out(":");
+        expect(await out("ls /proc/self/fd")).toBe("0\n1\n2\n3"); // 3 is ls's own
+        const names = (await out("env")).split("\n").map((line) => line.split("=")[0]!);
+        const expected = ["ONE", "PATH", "TRL_SESSION_ID", "TRL_COMMAND_ID", "TRL_DAEMON"];
+        const ownOfShell = ["PWD", "OLDPWD", "SHLVL", "_", "LOGNAME", "HOME", "TERM"];
+        expect(names.filter((name) => !ownOfShell.includes(name)).sort()).toEqual(expected.sort());
+      },
+    );
 
-  test.each(all)("to /dev/stdout, /dev/stderr and /dev/stdin in %s", async (shell) => {
-    const { run } = await newSession(wire, { shell });
-    const result = await run("echo o >/dev/stdout; echo e >/dev/stderr; cat /dev/stdin", { stdin: "in" });
-    expect(result).toMatchObject({ stdout: "o\nin", stderr: "e\n", exit_code: 0 });
-  });
+  for (const shell of all)
+    needsShell(shell).test(`to /dev/stdout, /dev/stderr and /dev/stdin in ${shell}`, async () => {
+      const { run } = await newSession(wire, { shell });
+      const result = await run("echo o >/dev/stdout; echo e >/dev/stderr; cat /dev/stdin", { stdin: "in" });
+      expect(result).toMatchObject({ stdout: "o\nin", stderr: "e\n", exit_code: 0 });
+    });
 });
 
 describe("and neither", () => {
@@ -511,15 +522,17 @@ describe("and neither", () => {
     );
   });
 
-  test("does a directory given for one command confuse what comes after it", async () => {
-    for (const shell of all) {
-      const { out } = await newSession(wire, { shell });
-      await out("cd /tmp");
-      await out("true", { working_dir: "/usr/lib" });
-      await out("cd /usr/lib");
-      expect(await out("pwd")).toBe("/usr/lib");
-    }
-  });
+  for (const shell of all)
+    needsShell(shell).test(
+      `does a directory given for one command confuse what comes after it in ${shell}`,
+      async () => {
+        const { out } = await newSession(wire, { shell });
+        await out("cd /tmp");
+        await out("true", { working_dir: "/usr/lib" });
+        await out("cd /usr/lib");
+        expect(await out("pwd")).toBe("/usr/lib");
+      },
+    );
 
   test("is one lost when its directory is removed and made again", async () => {
     const { out } = await newSession(wire, { working_dir: daemon.dir });
@@ -533,37 +546,38 @@ describe("and neither", () => {
   });
 });
 
-describe.each(all)("%s is not led astray", (shell) => {
-  test("by places whose names are prefixes of its own files", async () => {
-    const { out } = await newSession(wire, { shell });
-    for (const place of ["/dev", "/dev/shm", "/"]) {
-      await out(`cd ${place}`);
-      expect(await out("pwd")).toBe(place);
-    }
-  });
+for (const shell of all)
+  needsShell(shell).describe(`${shell} is not led astray`, () => {
+    test("by places whose names are prefixes of its own files", async () => {
+      const { out } = await newSession(wire, { shell });
+      for (const place of ["/dev", "/dev/shm", "/"]) {
+        await out(`cd ${place}`);
+        expect(await out("pwd")).toBe(place);
+      }
+    });
 
-  test("by a directory whose name is not UTF-8", async () => {
-    const { out } = await newSession(wire, { shell, working_dir: daemon.dir });
-    await out('d=$(printf \'x\\377y\'); mkdir -p "$d"; cd "$d"; touch here');
-    expect(await out("ls")).toBe("here");
-  });
+    test("by a directory whose name is not UTF-8", async () => {
+      const { out } = await newSession(wire, { shell, working_dir: daemon.dir });
+      await out('d=$(printf \'x\\377y\'); mkdir -p "$d"; cd "$d"; touch here');
+      expect(await out("ls")).toBe("here");
+    });
 
-  test("by one that cannot be entered: nothing runs, and it stays where it was", async () => {
-    const { out, run } = await newSession(wire, { shell, working_dir: daemon.dir });
-    await out("cd /usr");
-    const elsewhere = await run("pwd", { working_dir: "/dev/shm" });
-    expect(elsewhere.stdout).toBe("/dev/shm\n");
-    expect(await out("pwd")).toBe("/usr");
-  });
+    test("by one that cannot be entered: nothing runs, and it stays where it was", async () => {
+      const { out, run } = await newSession(wire, { shell, working_dir: daemon.dir });
+      await out("cd /usr");
+      const elsewhere = await run("pwd", { working_dir: "/dev/shm" });
+      expect(elsewhere.stdout).toBe("/dev/shm\n");
+      expect(await out("pwd")).toBe("/usr");
+    });
 
-  test("by aliases and functions of the machinery's words", async () => {
-    const { out } = await newSession(wire, { shell });
-    await out(
-      "cd /usr; umask() { echo no; }; alias exec='echo no' command='echo no' builtin='echo no' return='echo no'",
-    );
-    expect(await out("pwd; ls /proc/self/fd")).toBe("/usr\n0\n1\n2\n3");
+    test("by aliases and functions of the machinery's words", async () => {
+      const { out } = await newSession(wire, { shell });
+      await out(
+        "cd /usr; umask() { echo no; }; alias exec='echo no' command='echo no' builtin='echo no' return='echo no'",
+      );
+      expect(await out("pwd; ls /proc/self/fd")).toBe("/usr\n0\n1\n2\n3");
+    });
   });
-});
 
 describe("and the rest of the state survives", () => {
   test("a function that bash cannot read again", async () => {
@@ -578,7 +592,7 @@ describe("and the rest of the state survives", () => {
     expect(await broken.out("pwd")).toBe("/usr");
   });
 
-  test("a read-only variable of zsh in a command's env", async () => {
+  needs("zsh").test("a read-only variable of zsh in a command's env", async () => {
     const { out, run } = await newSession(wire, { shell: "zsh" });
     await run("readonly R=1");
     await run("NEW=kept; cd /etc", { env: { R: "5", S: "6" } });
@@ -605,9 +619,12 @@ describe("stateless sessions", () => {
     expect(info.stateful).toBe(false);
   });
 
-  test("run any program that takes -c", async () => {
+  needs("python3").test("run any program that takes -c, such as python3", async () => {
     const python = await newSession(wire, { shell: "python3" });
     expect(await python.out("import sys; print(sys.stdin.read() + '!')", { stdin: "hi" })).toBe("hi!");
+  });
+
+  needs("fish").test("run a shell whose state cannot be kept, such as fish", async () => {
     const fish = await newSession(wire, { shell: "fish" });
     expect(await fish.out("set x 5; echo $x; cd /usr; pwd")).toBe("5\n/usr");
     const info = await wire.call("session.info", { session_id: fish.id });
@@ -624,7 +641,7 @@ test("a large script of many lines runs as it is", async () => {
   expect(await out("echo $sourced; pwd")).toBe("yes\n/usr");
 });
 
-describe("zsh", () => {
+needs("zsh").describe("zsh", () => {
   test("is given what is for one command, beside what is read-only or of another kind", async () => {
     const { out } = await newSession(wire, { shell: "zsh" });
     await out("typeset -r r=old; a=(1 2); typeset -i i=3; typeset -u u=up; typeset -A h; h[k]=w");

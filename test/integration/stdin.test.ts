@@ -3,9 +3,10 @@ import { describe, expect, test } from "bun:test";
 import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { framesOf, SocketClient } from "../support/http.ts";
+import { isAlive } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
 import { tempDir } from "../support/temp-dir.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 import { type Frame, Wire } from "../support/wire.ts";
 
 const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], LANG: "C.UTF-8" };

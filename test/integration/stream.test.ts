@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { childrenOf, isAlive, processOf } from "../support/processes.ts";
 import { newSession } from "../support/session.ts";
 import { follow, sha256 } from "../support/stream.ts";
 import { testExceptOver, testOnce, transport } from "../support/transport.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 import type { Frame, Wire } from "../support/wire.ts";
 
 let daemon: TestDaemon;
@@ -98,25 +99,26 @@ describe("frames", () => {
     expect(followed.exit).toMatchObject({ stdout_bytes: textBytes, stderr_bytes: textBytes });
   });
 
-  testExceptOver(["websocket", "http", "stdin"], "nc speaks to the socket")(
-    "come to nc after its half-close, up to the exit",
-    async () => {
-      using wire = await daemon.connect();
-      const session = await newSession(wire);
-      const request = JSON.stringify({
-        id: "1",
-        method: "exec.stream",
-        params: { session_id: session.id, command: "echo a; sleep 0.3; echo b" },
-      });
-      const result = Bun.spawnSync(["sh", "-c", `echo '${request}' | nc -N -U ${daemon.socketPath}`]);
-      const lines = result.stdout
-        .toString()
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line));
-      expect(lines.map((line) => line.type ?? "reply")).toEqual(["reply", "stdout", "stdout", "exit"]);
-    },
-  );
+  testExceptOver(
+    ["websocket", "http", "stdin"],
+    "nc speaks to the socket",
+    "nc",
+  )("come to nc after its half-close, up to the exit", async () => {
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    const request = JSON.stringify({
+      id: "1",
+      method: "exec.stream",
+      params: { session_id: session.id, command: "echo a; sleep 0.3; echo b" },
+    });
+    const result = Bun.spawnSync(["sh", "-c", `echo '${request}' | nc -N -U ${daemon.socketPath}`]);
+    const lines = result.stdout
+      .toString()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map((line) => line.type ?? "reply")).toEqual(["reply", "stdout", "stdout", "exit"]);
+  });
 
   test("tell a timeout", async () => {
     using wire = await daemon.connect();
@@ -271,15 +273,19 @@ describe("exec.cancel", () => {
     const { streamId } = await start(wire, `echo $$; ${ticks}; sleep 100; echo not reached`);
     const pid = Number((await wire.frame((frame) => frame["type"] === "stdout"))["data"].split("\n")[0]);
     await wire.call("exec.cancel", { stream_id: streamId, signal: "SIGSTOP" });
-    const ps = (column: string, by: string, of: number) =>
-      Bun.spawnSync(["ps", "-o", column, by, String(of)]).stdout.toString();
-    await until("it to stop", () => ps("stat=", "-p", pid).startsWith("T"));
+    await until("it to stop", () => processOf(pid)?.state === "T");
     await wire.call("exec.cancel", { stream_id: streamId, signal: "CONT" });
     const seen = wire.frames.length;
     await until("it to go on", () => wire.frames.length > seen + 2);
     writeFileSync(calm, "");
     // As with ^C, bash goes on where its child has ended by itself: it is to be in the middle of one.
-    await until("the long one", () => ps("args=", "--ppid", pid) === "sleep 100\n");
+    await until(
+      "the long one",
+      () =>
+        childrenOf(pid)
+          .map(({ args }) => args)
+          .join() === "sleep 100",
+    );
     await wire.call("exec.cancel", { stream_id: streamId, signal: "SIGINT" });
     expect(await wire.frame((frame) => frame["type"] === "exit")).toMatchObject({
       reason: "cancelled",

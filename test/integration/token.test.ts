@@ -13,8 +13,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { type DaemonSetup, startDaemon, type TestDaemon } from "../support/daemon.ts";
-import { isRoot } from "../support/other-user.ts";
 import { binary } from "../support/program.ts";
+import { isRoot } from "../support/requirements.ts";
 import { newSession } from "../support/session.ts";
 import { startOn } from "../support/successor.ts";
 import { tempDir } from "../support/temp-dir.ts";

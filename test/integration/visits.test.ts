@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
 import { listProcesses } from "../support/processes.ts";
 import { Random } from "../support/random.ts";
 import { newSession, type Runner } from "../support/session.ts";
@@ -19,14 +20,13 @@ beforeAll(async () => {
 afterAll(() => daemon[Symbol.asyncDispose]());
 
 const bash = { shell: "/bin/bash" };
-const isLinux = process.platform === "linux";
 const shellPid = "echo $BASHPID";
 
 /** Of the shell that waits; one that was just killed does not tell. */
 const pidOf = (run: Runner): Promise<number> =>
   until("a shell", async () => Number((await run(shellPid)).stdout.trim()));
 
-describe.skipIf(!isLinux)("one shell", () => {
+needs("linux").describe("one shell", () => {
   test("runs them all, and the one that comes after", async () => {
     const { out } = await newSession(wire, bash);
     const pid = await out(shellPid);

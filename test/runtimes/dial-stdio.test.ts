@@ -4,10 +4,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startDaemon } from "../support/daemon.ts";
 import { residentBytes } from "../support/http.ts";
+import { isAlive, processesWith } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
 import { sha256 } from "../support/stream.ts";
 import { tempDir } from "../support/temp-dir.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 import type { Frame } from "../support/wire.ts";
 import { Wire } from "../support/wire.ts";
 
@@ -189,6 +190,8 @@ describe("where no daemon is running", () => {
     expect(new Set(answers.map((answer) => answer["data"].pid))).toEqual(new Set([daemon.pid()]));
     for (const bridge of bridges) bridge.stdin.end();
     expect(await Promise.all(bridges.map(({ exited }) => exited))).toEqual(bridges.map(() => 0));
+    // Each bridge may have started one; those that came too late wait for a moment whether the first one goes.
+    await until("one daemon", () => processesWith(`--socket-path ${daemon.socketPath}`).length === 1);
   });
 
   test("and none can be started, it says why", async () => {

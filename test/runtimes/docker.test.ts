@@ -1,5 +1,5 @@
 // A daemon in a container, on a real engine.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -14,9 +14,13 @@ import {
   patience,
   untilLost,
 } from "../support/far.ts";
-import { processesWith } from "../support/processes.ts";
+import { needs } from "../support/needs.ts";
+import { isAlive, processesWith } from "../support/processes.ts";
+import { findProgram } from "../support/requirements.ts";
 import { tempDir } from "../support/temp-dir.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
+
+const { afterAll, beforeAll, describe, test } = needs("docker");
 
 let engine: TestDocker;
 beforeAll(async () => {
@@ -142,7 +146,7 @@ describe("in a container that runs", () => {
     using root = tempDir();
     mkdirSync(join(root.path, "bin"));
     mkdirSync(join(root.path, "lib"));
-    copyFileSync(Bun.which("busybox")!, join(root.path, "bin/busybox"));
+    copyFileSync(findProgram("busybox")!, join(root.path, "bin/busybox"));
     writeFileSync(join(root.path, "lib/ld-musl-any.so.1"), "");
     for (const applet of ["sh", "id", "uname", "mkdir", "sleep"])
       symlinkSync("busybox", join(root.path, "bin", applet));

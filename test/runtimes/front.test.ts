@@ -1,15 +1,18 @@
 // One daemon in front of all: what the links do is its business, and its clients see nothing of it.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "../../src/client/connect.ts";
 import { startHere } from "../support/daemon.ts";
 import { startDocker, type TestDocker } from "../support/dockerd.ts";
 import { checkCommands, checkStream, checkTerminal } from "../support/far.ts";
-import { processesWith } from "../support/processes.ts";
+import { needs } from "../support/needs.ts";
+import { isAlive, processesWith } from "../support/processes.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 import { tempDir } from "../support/temp-dir.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
+
+const { afterAll, beforeAll, describe, test } = needs("docker", "sshd");
 
 let engine: TestDocker;
 let sshd: TestSshd;
@@ -137,14 +140,15 @@ describe("docker kill", () => {
     await using front = await startFront({ box: docker(id) });
     await using trl = await front.connect();
     await using session = await trl.session({ runtime: "box" });
-    const seen = () => [65431, 65432].flatMap((seconds) => processesWith(`sleep ${seconds}`));
-    const stream = session.stream("(setsid sleep 65431 &); sleep 65432", { timeoutS: 0 });
+    const lasting = 10_000_000 + 2 * process.pid; // seconds that nothing else sleeps
+    const seen = () => [lasting, lasting + 1].flatMap((seconds) => processesWith(`sleep ${seconds}`));
+    const stream = session.stream(`(setsid sleep ${lasting} &); sleep ${lasting + 1}`, { timeoutS: 0 });
     const pids = await until("the command", () => (seen().length === 2 ? seen() : undefined));
-    expect(engine.docker("top", id)).toContain("sleep 65431");
+    expect(engine.docker("top", id)).toContain(`sleep ${lasting}`);
     await stream.cancel();
     await stream.exited;
     expect(pids.filter(isAlive)).toEqual([]);
-    expect(engine.docker("top", id)).not.toContain("sleep 6543");
+    expect(engine.docker("top", id)).not.toContain(`sleep ${lasting}`);
   }, 60_000);
 });
 

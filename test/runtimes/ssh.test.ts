@@ -1,5 +1,5 @@
 // A daemon behind OpenSSH: a real server on the loopback, a bare home directory, and links that are cut.
-import { describe, expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { NoDaemonError } from "../../src/client/carriers/carrier.ts";
@@ -14,11 +14,14 @@ import {
   patience,
   untilLost,
 } from "../support/far.ts";
-import { processesWith } from "../support/processes.ts";
+import { needs } from "../support/needs.ts";
+import { isAlive, processesWith } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 import { sha256 } from "../support/stream.ts";
-import { isAlive, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
+
+const { describe, test } = needs("sshd");
 
 /** Like a network that goes away: the commands and the connection that they share. */
 const cut = ({ runDir }: { runDir: string }) => {

@@ -1,18 +1,14 @@
-// Real Chromium, and what a person sees in its pages.
-import { existsSync } from "node:fs";
+// Real Chromium, for tests that declare `needs("chromium")`, and what its pages show.
 import { type Browser, chromium, type Page } from "playwright-core";
+import { findBrowser } from "./requirements.ts";
 import { until } from "./wait.ts";
-
-const executablePath = "/usr/bin/chromium";
 
 /** A page that is slow is slow because the machine is busy. */
 export const seenWithinMs = 20_000;
 
 export async function launchBrowser(): Promise<Browser> {
-  if (!existsSync(executablePath))
-    throw new Error(`${executablePath} is missing: apt-get install chromium (as .ci/run does)`);
   const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"];
-  return await chromium.launch({ executablePath, args });
+  return await chromium.launch({ executablePath: findBrowser()!, args });
 }
 
 /** The rows that xterm.js has drawn. */

@@ -5,8 +5,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { beside } from "../../src/util/socket-path.ts";
 import { startDocker, type TestDocker } from "./dockerd.ts";
 import type { StartFar } from "./front.ts";
+import { isAlive } from "./processes.ts";
 import { binary } from "./program.ts";
-import { isAlive, until } from "./wait.ts";
+import { until } from "./wait.ts";
 
 let engine: Promise<TestDocker> | undefined;
 let container: string | undefined;

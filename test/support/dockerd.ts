@@ -1,9 +1,11 @@
-// A Docker engine of the tests' own: socket, data and state in a directory that is gone afterwards, with everything that
-// ran in it. No image can be pulled; one is made of programs of this machine.
+// A Docker engine for tests that declare `needs("docker")`: socket, data and state are in a directory that is removed
+// afterwards, with everything that ran in it. No image is pulled: one is made of programs of this machine.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { engineFlags } from "./docker-engine.ts";
 import { placeExecutable } from "./far.ts";
 import { endAll, processesWith } from "./processes.ts";
+import { findProgram } from "./requirements.ts";
 import { tempDir } from "./temp-dir.ts";
 import { until } from "./wait.ts";
 
@@ -20,24 +22,10 @@ export interface TestDocker extends AsyncDisposable {
   isRunning(id: string): boolean;
 }
 
-const dockerd = [Bun.which("dockerd"), "/usr/sbin/dockerd"].find((path) => path && existsSync(path));
-
 export async function startDocker(): Promise<TestDocker> {
-  if (!dockerd) throw new Error("dockerd is missing: install docker.io");
-  if (process.getuid?.() !== 0) throw new Error("a Docker engine can only be started by root");
   const dir = tempDir();
   const at = (name: string) => join(dir.path, name);
-  const flags = [
-    "--host",
-    `unix://${at("docker.sock")}`,
-    "--data-root",
-    at("data"),
-    "--exec-root",
-    at("exec"),
-  ];
-  // Containers of the tests have no network, and the firewall of the machine is none of their business.
-  const modest = ["--storage-driver", "vfs", "--iptables=false", "--ip6tables=false", "--bridge=none"];
-  const child = Bun.spawn([dockerd, ...flags, ...modest, "--pidfile", at("docker.pid")], {
+  const child = Bun.spawn([findProgram("dockerd")!, ...engineFlags(dir.path)], {
     stdio: ["ignore", "ignore", Bun.file(at("log"))],
     detached: true, // a ^C must not end it before its containers
   });
@@ -119,8 +107,7 @@ function importImage(root: string, name: string, env: Record<string, string | un
     for (const library of libraries(path)) copy(library);
   }
   for (const library of libraries(join(import.meta.dir, "../../dist/trl"))) copy(library);
-  const busybox = Bun.which("busybox");
-  if (!busybox) throw new Error("busybox is missing: install busybox-static");
+  const busybox = findProgram("busybox")!;
   copy(busybox, "bin/busybox");
   for (const applet of Bun.spawnSync([busybox, "--list"]).stdout.toString().split("\n").filter(Boolean))
     if (!existsSync(join(root, "bin", applet))) symlinkSync("busybox", join(root, "bin", applet));

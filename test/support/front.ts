@@ -1,9 +1,11 @@
 // A daemon in front of another one: clients speak with the first, and what they start lives at the second.
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { beside } from "../../src/util/socket-path.ts";
 import type { Carrier } from "./carriers/carrier.ts";
 import { openUnix } from "./carriers/unix.ts";
 import type { DaemonSetup, TestDaemon } from "./daemon.ts";
+import { endAll } from "./processes.ts";
 import { Wire } from "./wire.ts";
 
 /** Where what the tests start lives: the daemon there, and how the one in front reaches it. */
@@ -38,9 +40,17 @@ export async function startInFront(
     log: () => `${front.log()}${far.log()}`,
     async [Symbol.asyncDispose]() {
       await front[Symbol.asyncDispose]();
+      await endSuccessor(far);
       await far[Symbol.asyncDispose]();
     },
   };
+}
+
+/** A link that comes back to a daemon which the test has ended may have started another one there. */
+async function endSuccessor({ socketPath, pid }: TestDaemon): Promise<void> {
+  const file = beside(socketPath, ".pid");
+  const successor = existsSync(file) ? Number(readFileSync(file, "utf8")) : pid;
+  if (successor !== pid) await endAll([successor]);
 }
 
 /** Where a test says nothing of a runtime, it is the one of the tests. */

@@ -1,4 +1,4 @@
-// What the machine that runs the tests can do. Nothing is passed over: where it cannot, the daemon has to say so.
+// What the daemon says of isolation on this machine, and what it leaves there.
 import { expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import type { Isolation } from "../../src/protocol/isolation.ts";
@@ -16,25 +16,15 @@ export interface Abilities {
 export const abilitiesOf = async (wire: Wire): Promise<Abilities> =>
   (await wire.call("system.describe", {})).capabilities["isolation"] as Abilities;
 
-/** Does `act` where everything that `isolation` asks for is there; else checks that it is refused with reason and remedy. */
-export async function whereAble(
-  wire: Wire,
-  isolation: Isolation,
-  act: (isolation: Isolation) => Promise<void>,
-): Promise<void> {
-  const abilities = await abilitiesOf(wire);
-  const needed = Object.keys(isolation.limits ?? {}).map((name) => abilities.limits[name]!);
-  if (isolation.sandbox) needed.push(abilities.sandbox);
-  else if (isolation.root) needed.push(abilities.root);
-  const missing = needed.find((ability) => !ability.available);
-  if (!missing) return act(isolation);
+/** What a machine cannot isolate is refused with the reason and the remedy, for sessions and terminals alike. */
+export async function expectRefused(wire: Wire, isolation: Isolation, ability: Ability): Promise<void> {
+  if (ability.available) throw new Error(`${JSON.stringify(isolation)} is available by ${ability.by}`);
+  expect(ability).toEqual({ available: false, reason: expect.any(String), remedy: expect.any(String) });
   for (const method of ["session.create", "pty.create"]) {
     const { code, message } = await wire.fail(method, { isolation });
     expect(code).toBe("UNSUPPORTED");
-    if (!missing.available) {
-      expect(message).toContain(missing.reason);
-      expect(message).toContain(missing.remedy);
-    }
+    expect(message).toContain(ability.reason);
+    expect(message).toContain(ability.remedy);
   }
 }
 

@@ -1,12 +1,11 @@
-// Another user of this machine. Only root can be one for a test.
+// Other users of this machine, for tests that declare `needs("other users")`.
 
-export const isRoot = process.getuid?.() === 0;
-
-/** Nobody that a machine has by itself: what they run is the test's. */
-export const anotherUid = 61_234;
-export const strangerUid = 61_235;
+/** No machine has these users by itself, and processes of the tests that run at once rarely share one. */
+const firstUid = 61_000 + (process.pid % 1300) * 3;
+export const anotherUid = firstUid;
+export const strangerUid = firstUid + 1;
 /** For tests that use up what a user may have. */
-export const crowdedUid = 61_236;
+export const crowdedUid = firstUid + 2;
 
 /** Words to put before a command, for it to be run by that user. */
 export const asUser = (uid: number | undefined): string[] =>

@@ -1,6 +1,6 @@
 // Loaded before all tests: daemons of the tests that have no directory of their own announce themselves in one that is
 // gone afterwards, and not among those of the person who runs the tests.
-import { afterAll } from "bun:test";
+import { afterAll, setDefaultTimeout } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,5 +10,7 @@ process.env["TRL_RUNTIME_DIR"] = path;
 // Hundreds of daemons of a second each would spend a third of it on practising, and what is measured of them would be
 // that. Tests that are about it turn it on; `TRL_REHEARSAL=on bun test` does for all.
 process.env["TRL_REHEARSAL"] ??= "off";
+// A test waits for facts; this is for a machine that is busy.
+setDefaultTimeout(30_000);
 // Not when the process exits: a worker of `bun test --parallel` does not tell.
 afterAll(() => rmSync(path, { recursive: true, force: true }));

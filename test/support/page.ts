@@ -5,6 +5,7 @@ import { startDaemon, type TestDaemon } from "./daemon.ts";
 import type { Program, Step } from "./markdown.ts";
 import { isDaemon, isInBackground, PageShell } from "./page-shell.ts";
 import { binary } from "./program.ts";
+import { problemOf } from "./requirements.ts";
 import { Transcript } from "./transcript.ts";
 import { User } from "./user.ts";
 import { until } from "./wait.ts";
@@ -20,18 +21,19 @@ export type Hands = (user: User) => Promise<void>;
 
 const root = join(import.meta.dir, "../..");
 const pythonClient = join(root, "examples/python");
-// Python itself, not a shim that would be seen in a list of processes.
-const python = Bun.spawnSync([
-  "python3",
-  "-c",
-  "import sys; print(sys.executable, end='')",
-]).stdout.toString();
+/** Python itself, not a shim that would be seen in a list of processes; none where there is none. */
+function pythonDirectory(): string[] {
+  if (problemOf("python3")) return [];
+  const print = "import sys; print(sys.executable, end='')";
+  return [dirname(Bun.spawnSync(["python3", "-c", print]).stdout.toString())];
+}
+
 /** What runs the programs of a page. */
 const languages = {
   python: { suffix: "py", runtimes: [["python3"]] },
   js: { suffix: "mjs", runtimes: [["node"], [process.execPath]] },
 };
-const path = [dirname(binary), dirname(python), process.env["PATH"]].join(":");
+const path = [dirname(binary), ...pythonDirectory(), process.env["PATH"]].join(":");
 
 export class Page implements AsyncDisposable {
   readonly #transcript = new Transcript();

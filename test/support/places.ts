@@ -12,7 +12,7 @@ const known = {
   },
   command: async (setup, start) => {
     const daemon = await start(setup);
-    const argv = [binary, "dial-stdio", "--socket-path", daemon.socketPath];
+    const argv = [binary, "dial-stdio", "--no-start", "--socket-path", daemon.socketPath];
     return { daemon, spec: { kind: "command", argv } };
   },
   ssh: startBehindSsh,

@@ -1,23 +1,80 @@
-// The processes of this machine, as `ps` shows them.
-import { readFileSync } from "node:fs";
-import { isAlive, until } from "./wait.ts";
+// The processes of this machine: from /proc on Linux, by `ps` elsewhere.
+import { readdirSync, readFileSync } from "node:fs";
+import { until } from "./wait.ts";
 
 export interface ProcessLine {
   pid: number;
   ppid: number;
+  /** The session that it belongs to. */
+  sid: number;
+  /** The process group in the foreground of its terminal. */
+  foregroundGroup: number;
+  /** One letter: R runs, S sleeps, T is stopped, Z is a zombie. */
+  state: string;
   args: string;
 }
 
-export function listProcesses(): ProcessLine[] {
-  const { stdout } = Bun.spawnSync(["ps", "-ewwo", "pid=,ppid=,stat=,args="]);
+/** Every process, zombies included. */
+export const allProcesses = (): ProcessLine[] => (process.platform === "linux" ? fromProc() : fromPs());
+
+export const listProcesses = (): ProcessLine[] => allProcesses().filter(({ state }) => state !== "Z");
+
+export const childrenOf = (pid: number): ProcessLine[] => allProcesses().filter(({ ppid }) => ppid === pid);
+
+export const processOf = (pid: number): ProcessLine | undefined =>
+  process.platform === "linux" ? readProc(pid) : fromPs(pid)[0];
+
+/** A zombie still has a pid, but it is dead. */
+export function isAlive(pid: number): boolean {
+  const state = processOf(pid)?.state;
+  return state !== undefined && state !== "Z";
+}
+
+function fromProc(): ProcessLine[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.flatMap((pid) => readProc(Number(pid)) ?? []);
+}
+
+function readProc(pid: number): ProcessLine | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
+    const [state, ppid, , sid, , tpgid] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const args = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trimEnd();
+    return {
+      pid,
+      ppid: Number(ppid),
+      sid: Number(sid),
+      foregroundGroup: Number(tpgid),
+      state: state!,
+      args: args || `[${name}]`,
+    };
+  } catch {
+    return undefined; // it has ended meanwhile
+  }
+}
+
+function fromPs(pid?: number): ProcessLine[] {
+  const selection = pid === undefined ? ["-A"] : ["-p", String(pid)];
+  const { stdout } = Bun.spawnSync(["ps", ...selection, "-ww", "-o", "pid=,ppid=,sess=,tpgid=,stat=,args="]);
   return stdout
     .toString()
     .split("\n")
     .flatMap((line) => {
-      const [, pid, ppid, stat, args] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
-      return args === undefined || stat!.startsWith("Z")
-        ? []
-        : [{ pid: Number(pid), ppid: Number(ppid), args }];
+      const fields = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(-?\d+)\s+(\S)\S*\s+(.*)$/.exec(line);
+      if (!fields) return [];
+      const [found, ppid, sid, foregroundGroup] = fields.slice(1, 5).map(Number);
+      const [state, args] = fields.slice(5);
+      return [
+        {
+          pid: found!,
+          ppid: ppid!,
+          sid: sid!,
+          foregroundGroup: foregroundGroup!,
+          state: state!,
+          args: args!,
+        },
+      ];
     });
 }
 

@@ -1,15 +1,12 @@
-// OpenSSH's own server on the loopback, with keys and a home directory made for the test.
+// OpenSSH's own server on the loopback, with keys and a home directory made for the test, which declares `needs("sshd")`.
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SshSpec } from "../../src/runtime/carriers/ssh.ts";
 import { placeExecutable } from "./far.ts";
 import { endAll, listProcesses } from "./processes.ts";
+import { findProgram, isRoot } from "./requirements.ts";
 import { tempDir } from "./temp-dir.ts";
 import { until } from "./wait.ts";
-
-const sshd = ["/usr/sbin/sshd", "/usr/local/sbin/sshd", Bun.which("sshd")].find(
-  (path) => path && existsSync(path),
-);
 
 export interface TestSshd extends AsyncDisposable {
   spec: SshSpec;
@@ -28,10 +25,9 @@ interface Setup {
 }
 
 export async function startSshd({ hasExecutable = true, hasGunzip = true }: Setup = {}): Promise<TestSshd> {
-  if (!sshd) throw new Error("sshd is missing: install openssh-server");
   const dir = tempDir();
   const at = (name: string) => join(dir.path, name);
-  if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true }); // where it goes to be harmless
+  if (isRoot) mkdirSync("/run/sshd", { recursive: true }); // sshd drops its privileges there
   for (const name of ["host", "user"]) makeKey(at(name));
   writeFileSync(at("authorized_keys"), readFileSync(at("user.pub")));
   mkdirSync(at("home"));
@@ -105,7 +101,7 @@ async function listen(at: (name: string) => string, env: Record<string, string>)
     ];
     writeFileSync(at("sshd_config"), `${config.join("\n")}\n`);
     const log = Bun.file(at("sshd.log"));
-    const child = Bun.spawn([sshd!, "-D", "-e", "-f", at("sshd_config")], {
+    const child = Bun.spawn([findProgram("sshd")!, "-D", "-e", "-f", at("sshd_config")], {
       stdio: ["ignore", "ignore", log],
       detached: true,
     });

@@ -34,15 +34,15 @@ export interface SmallDisk extends Disposable {
   makeReadOnly(isReadOnly: boolean): void;
 }
 
-/** Undefined where nothing may be mounted. */
-export function smallDisk(kilobytes = 512): SmallDisk | undefined {
+/** For tests that declare `needs("mount")`. */
+export function smallDisk(kilobytes = 512): SmallDisk {
   const dir = tempDir();
   const { path } = dir;
   const ask = (...words: string[]) => Bun.spawnSync(words, { stdin: "ignore", stderr: "ignore" }).exitCode;
   const options = `size=${kilobytes}k,mode=0777`;
   if (ask("mount", "-t", "tmpfs", "-o", options, "tmpfs", path) !== 0) {
     dir[Symbol.dispose]();
-    return undefined;
+    throw new Error(`cannot mount a disk of ${kilobytes} KB`);
   }
   return {
     path,

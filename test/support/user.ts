@@ -1,4 +1,4 @@
-// A user at a real terminal: a shell in tmux, what is typed there and what is to be seen.
+// A user at a real terminal, for tests that declare `needs("tmux")`: a shell in tmux, its keys and its screen.
 import { dirname, join } from "node:path";
 import { binary } from "./program.ts";
 import { until } from "./wait.ts";
@@ -18,7 +18,6 @@ export class User implements Disposable {
   readonly #server: string;
 
   constructor({ dir, socketPath, cols = 100, rows = 30 }: UserSetup) {
-    if (!tmux) throw new Error("tmux is missing");
     this.#server = join(dir, `tmux-${++count}`);
     const size = ["-x", String(cols), "-y", String(rows)];
     const env = {

@@ -12,14 +12,3 @@ export async function until<T>(
     await Bun.sleep(5);
   }
 }
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  // A zombie still has a pid, but it is dead.
-  const stat = Bun.spawnSync(["ps", "-o", "stat=", "-p", String(pid)]).stdout.toString();
-  return stat.trim() !== "" && !stat.trim().startsWith("Z");
-}

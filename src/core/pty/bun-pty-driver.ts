@@ -8,6 +8,9 @@ import { unreadInput } from "./flow.ts";
 /** The library is loaded when it is first wanted: its shared object takes time. */
 const library = (): typeof import("bun-pty") => require("bun-pty");
 
+/** How long the library's thread may take to pass a write on to the terminal, on a busy machine. */
+const deliveryMs = 100;
+
 export const bunPtyDriver: PtyDriver = {
   name: "bun-pty",
   capabilities: { raw_bytes: false, exit_signal: false },
@@ -18,7 +21,7 @@ class BunPty implements PtyProcess {
   readonly exited: Promise<void>;
   readonly ended: Promise<PtyExit>;
   readonly #pty: IPty;
-  #writtenBytes = 0;
+  #writes: { atMs: number; bytes: number }[] = [];
   readonly #decoder = new TextDecoder();
 
   constructor(spec: PtySpec) {
@@ -45,14 +48,19 @@ class BunPty implements PtyProcess {
     return this.#pty.pid;
   }
 
-  /** The library does not tell; as long as the program has something left to read, nothing counts as taken. */
+  /**
+   * The library does not report it. While the program has something left to read, nothing counts as taken; while the
+   * library's thread may not have passed a write on to the terminal, that write does not count as taken either.
+   */
   get pendingBytes(): number {
-    if (this.#writtenBytes > 0 && unreadInput(this.pid) === 0) this.#writtenBytes = 0;
-    return this.#writtenBytes;
+    const passedOn = performance.now() - deliveryMs;
+    if (this.#writes.some(({ atMs }) => atMs < passedOn) && unreadInput(this.pid) === 0)
+      this.#writes = this.#writes.filter(({ atMs }) => atMs >= passedOn);
+    return this.#writes.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   write(bytes: Uint8Array): void {
-    this.#writtenBytes += bytes.length;
+    this.#writes.push({ atMs: performance.now(), bytes: bytes.length });
     this.#pty.write(this.#decoder.decode(bytes, { stream: true }));
   }
 

@@ -6,6 +6,7 @@ import { markerOf, readMarker, type ServicePlan } from "../../../src/cli/service
 import { systemd, unitText } from "../../../src/cli/service/systemd.ts";
 import { fakeManagers } from "../../support/fake-managers.ts";
 import { expectGolden } from "../../support/golden.ts";
+import { needs } from "../../support/needs.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 
 const nasty = "/tmp/a b%h $HOME ${x} \"q\" 'r' \\n <&> -- ü\ttab";
@@ -29,8 +30,7 @@ describe("systemd", () => {
     expect(() => unitText({ ...plan, program: ['/opt/"x"/trl'] })).toThrow("quote");
   });
 
-  const analyze = Bun.which("systemd-analyze");
-  test.if(analyze !== null)("the unit is one, by systemd's own word", () => {
+  needs("systemd-analyze").test("the unit is one, by systemd's own word", () => {
     using dir = tempDir();
     const program = join(dir.path, "my tools/100% $ü/trl");
     mkdirSync(join(program, ".."), { recursive: true });
@@ -40,7 +40,7 @@ describe("systemd", () => {
     const verify = (text: string) => {
       writeFileSync(file, text);
       const env = { ...process.env, HOME: dir.path, XDG_RUNTIME_DIR: dir.path };
-      const { exitCode, stderr } = Bun.spawnSync([analyze!, "--user", "verify", file], {
+      const { exitCode, stderr } = Bun.spawnSync(["systemd-analyze", "--user", "verify", file], {
         env,
         stdin: "ignore",
       });
@@ -66,10 +66,9 @@ describe("launchd", () => {
   test("a plist with everything that needs escaping", () =>
     expectGolden("service/quoted.plist", plistText(plan, places)));
 
-  const python = Bun.which("python3");
-  test.if(python !== null)("the plist is one, by another's word", () => {
+  needs("python3").test("the plist is one, by another's word", () => {
     const script = "import plistlib, json, sys; print(json.dumps(plistlib.loads(sys.stdin.buffer.read())))";
-    const { stdout } = Bun.spawnSync([python!, "-c", script], {
+    const { stdout } = Bun.spawnSync(["python3", "-c", script], {
       stdin: Buffer.from(plistText(plan, places)),
     });
     expect(JSON.parse(stdout.toString())).toMatchObject({

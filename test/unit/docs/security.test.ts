@@ -53,7 +53,7 @@ test("no test of this kind is left out of it", () => {
   const named = referencesIn(page);
   for (const file of kinds) {
     const text = readFileSync(join(root, file), "utf8");
-    const titles = text.matchAll(/^ *test(?:\.(?:if|each)\([^\n]*?\))?\(\s*"([^"]+)"/gm);
+    const titles = text.matchAll(/^ *(?:needs\([^)]*\)\.)?test(?:\.each\([^\n]*?\))?\(\s*"([^"]+)"/gm);
     for (const [, name] of titles)
       if (!named.some((reference) => reference.file === file && reference.name === name))
         throw new Error(`docs/security.md does not name ${file}: ${name}`);

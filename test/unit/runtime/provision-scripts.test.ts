@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectScript, copyScript, type FarExecutable } from "../../../src/runtime/provision-scripts.ts";
+import { needs } from "../../support/needs.ts";
 import { sha256 } from "../../support/stream.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 
@@ -41,19 +42,20 @@ const copying = { mark: "MARK", nonce: "n", executable, isCompressed: false };
 const sh = (script: string) => ["sh", "-c", script];
 
 describe("the user's own shell is of no account:", () => {
-  test.each(["sh", "dash", "bash", "zsh", "fish", "tcsh"])("%s", (shell) => {
-    if (!Bun.which(shell)) throw new Error(`${shell} is missing: .ci/run installs it`);
-    using far = there();
-    const login = (script: string, input = "") => far.run([shell, "-c", `exec sh -c '${script}'`], input);
-    expect(login(connectScript(connecting))).toBe(`MARK need ${executable.target} gzip\n`);
-    expect(login(copyScript(copying), program)).toBe("MARK copied\n");
-    expect(login(connectScript(connecting))).toBe(
-      `called: ${far.build}/trl dial-stdio --socket-path ${far.at("run")}/1.2.3-abcdef.sock --hang-up` +
-        ` --greeting MARK ready -- --runtime-dir ${far.at("run")} --run-dir ${far.at("run")} --idle-exit-s 5\n`,
-    );
-  });
+  const shells = { sh: [], bash: [], dash: ["dash"], zsh: ["zsh"], fish: ["fish"], tcsh: ["tcsh"] } as const;
+  for (const [shell, required] of Object.entries(shells))
+    needs(...required).test(shell, () => {
+      using far = there();
+      const login = (script: string, input = "") => far.run([shell, "-c", `exec sh -c '${script}'`], input);
+      expect(login(connectScript(connecting))).toBe(`MARK need ${executable.target} gzip\n`);
+      expect(login(copyScript(copying), program)).toBe("MARK copied\n");
+      expect(login(connectScript(connecting))).toBe(
+        `called: ${far.build}/trl dial-stdio --socket-path ${far.at("run")}/1.2.3-abcdef.sock --hang-up` +
+          ` --greeting MARK ready -- --runtime-dir ${far.at("run")} --run-dir ${far.at("run")} --idle-exit-s 5\n`,
+      );
+    });
 
-  test("and so is which sh is there, such as busybox's", () => {
+  needs("busybox").test("and so is which sh is there, such as busybox's", () => {
     using far = there();
     const busybox = (script: string, input = "") => far.run(["busybox", "sh", "-c", script], input);
     expect(busybox(copyScript(copying), program)).toBe("MARK copied\n");

@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { isShortcoming } from "../../../../src/core/isolation/cgroup.ts";
 import { CgroupsV2 } from "../../../../src/core/isolation/cgroup-v2-linux.ts";
 import { chooseCgroups, findPlaces } from "../../../../src/core/isolation/detect-cgroups-linux.ts";
+import { isAlive } from "../../../support/processes.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
-import { isAlive, until } from "../../../support/wait.ts";
+import { until } from "../../../support/wait.ts";
 
 let dir: ReturnType<typeof tempDir>;
 let group: string;

@@ -17,7 +17,7 @@ describe("a program is started", () => {
     const words = ["a b", "$x", "'", '"', "", "-n", "é\n"];
     const { stdout } = run([...launchPrefix([], { openFiles: 50 }), "printf", "[%s]", ...words]);
     expect(stdout).toBe(words.map((word) => `[${word}]`).join(""));
-    const script = "echo $$; ps -o ppid= -p $$";
+    const script = "echo $$; echo $PPID";
     const [pid, parent] = run([...launchPrefix([], { openFiles: 50 }), "sh", "-c", script]).stdout.split(
       "\n",
     );

@@ -5,7 +5,9 @@ import { Custody } from "../../../../src/core/process/custody.ts";
 import { processTable } from "../../../../src/core/process/process-table.ts";
 import { tagNames } from "../../../../src/core/process/tags.ts";
 import { terminate } from "../../../../src/core/process/terminate.ts";
-import { isAlive, until } from "../../../support/wait.ts";
+import { needs } from "../../../support/needs.ts";
+import { isAlive, processOf } from "../../../support/processes.ts";
+import { until } from "../../../support/wait.ts";
 
 const sessionId = "s-0badcafe";
 
@@ -31,46 +33,40 @@ test("everything is everything of ours", async () => {
   const stranger = start("echo $$; exec sleep 302");
   const forged = start("echo $$; exec sleep 303", { [tagNames.session]: "s-00000000" });
   custody.addRoot(root.pid, { sessionId, commandId: "x-00000001" });
-  const [inGroup, , strangerPid, forgedPid] = await Promise.all(
+  const [inGroup, escapedPid, strangerPid, forgedPid] = await Promise.all(
     [root, escaped, stranger, forged].map(firstPid),
   );
-  const escapedPid = await until("the escapee", () => {
-    const found = Bun.spawnSync(["pgrep", "-f", "^sleep 301$"]).stdout.toString().trim();
-    return found ? Number(found.split("\n")[0]) : undefined;
-  });
+  await until("the escapee", () => processOf(escapedPid!)?.args === "sleep 301");
   const members = custody.membersOf("everything").map(({ pid }) => pid);
-  expect(members).toEqual(expect.arrayContaining([root.pid, inGroup!, escapedPid]));
+  expect(members).toEqual(expect.arrayContaining([root.pid, inGroup!, escapedPid!]));
   for (const pid of [strangerPid!, forgedPid!, process.pid, 1]) expect(members).not.toContain(pid);
   expect(await terminate(custody, "everything", { graceMs: 500 })).toEqual([]);
-  expect([root.pid, inGroup!, escapedPid].filter(isAlive)).toEqual([]);
+  expect([root.pid, inGroup!, escapedPid!].filter(isAlive)).toEqual([]);
   expect([strangerPid!, forgedPid!].filter(isAlive)).toEqual([strangerPid!, forgedPid!]);
   stranger.kill();
   forged.kill();
 });
 
-test.if(process.platform === "linux")(
-  "who is just becoming another program is waited for, not disowned",
-  async () => {
-    const custody = new Custody(true);
-    custody.addSession(sessionId);
-    // With two sessions that run something, one without tags could be either's.
-    const [first, second] = [start("sleep 304"), start("sleep 305")];
-    custody.addRoot(first.pid, { sessionId: "s-00000001", commandId: "x-00000001" });
-    custody.addRoot(second.pid, { sessionId: "s-00000002", commandId: "x-00000002" });
-    const { isBlank, environmentOf } = processTable;
-    const orphan = start("exec sleep 306", { [tagNames.session]: sessionId });
-    try {
-      const isIt = (pid: number) => pid === orphan.pid;
-      processTable.isBlank = (pid) => isIt(pid) || isBlank(pid);
-      processTable.environmentOf = (pid, names) => (isIt(pid) ? {} : environmentOf(pid, names));
-      expect(custody.hasEnded({ sessionId })).toBeFalse();
-    } finally {
-      Object.assign(processTable, { isBlank, environmentOf });
-    }
-    const isMember = () => custody.membersOf({ sessionId }).some(({ pid }) => pid === orphan.pid);
-    await until("its name", isMember); // it may be becoming another program in fact
-    expect(await terminate(custody, { sessionId }, { graceMs: 500 })).toEqual([]);
-    expect(isAlive(orphan.pid)).toBeFalse();
-    for (const child of [first, second]) child.kill();
-  },
-);
+needs("linux").test("who is just becoming another program is waited for, not disowned", async () => {
+  const custody = new Custody(true);
+  custody.addSession(sessionId);
+  // With two sessions that run something, one without tags could be either's.
+  const [first, second] = [start("sleep 304"), start("sleep 305")];
+  custody.addRoot(first.pid, { sessionId: "s-00000001", commandId: "x-00000001" });
+  custody.addRoot(second.pid, { sessionId: "s-00000002", commandId: "x-00000002" });
+  const { isBlank, environmentOf } = processTable;
+  const orphan = start("exec sleep 306", { [tagNames.session]: sessionId });
+  try {
+    const isIt = (pid: number) => pid === orphan.pid;
+    processTable.isBlank = (pid) => isIt(pid) || isBlank(pid);
+    processTable.environmentOf = (pid, names) => (isIt(pid) ? {} : environmentOf(pid, names));
+    expect(custody.hasEnded({ sessionId })).toBeFalse();
+  } finally {
+    Object.assign(processTable, { isBlank, environmentOf });
+  }
+  const isMember = () => custody.membersOf({ sessionId }).some(({ pid }) => pid === orphan.pid);
+  await until("its name", isMember); // it may be becoming another program in fact
+  expect(await terminate(custody, { sessionId }, { graceMs: 500 })).toEqual([]);
+  expect(isAlive(orphan.pid)).toBeFalse();
+  for (const child of [first, second]) child.kill();
+});

@@ -1,7 +1,8 @@
 // On a machine whose kernel offers it, which those that run the tests do.
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openSendRing, type SendRing, sendsMax } from "../../../../src/core/process/send-ring-linux.ts";
+import { needs } from "../../../support/needs.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { until } from "../../../support/wait.ts";
 
@@ -38,7 +39,7 @@ async function pairs(count: number) {
 
 const taken = (ring: SendRing, count: number) => [...ring.taken.subarray(0, count)];
 
-describe.if(process.platform === "linux")("a ring of sends", () => {
+needs("linux").describe("a ring of sends", () => {
   test("brings the same to all, more than once around", async () => {
     const ring = openSendRing()!;
     using sockets = await pairs(sendsMax);

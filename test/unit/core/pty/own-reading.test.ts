@@ -1,11 +1,10 @@
 // Output that the daemon reads in Bun's place, and that Bun reads again: no byte is lost, doubled or in another order.
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { ownReadingOf } from "../../../../src/core/pty/own-reading-linux.ts";
+import { needs } from "../../../support/needs.ts";
 import { until } from "../../../support/wait.ts";
 
-const isLinux = process.platform === "linux";
-
-test.if(isLinux)("a program waits while nobody reads, and every byte comes", async () => {
+needs("linux").test("a program waits while nobody reads, and every byte comes", async () => {
   const last = 100_000;
   const chunks: Buffer[] = [];
   let isEnded = false;
@@ -49,7 +48,7 @@ test.if(isLinux)("a program waits while nobody reads, and every byte comes", asy
   expect(kinds.bun).toBeGreaterThan(0);
 });
 
-test.if(isLinux)("who prints byte by byte is not waited for until the memory is full", async () => {
+needs("linux").test("who prints byte by byte is not waited for until the memory is full", async () => {
   const child = Bun.spawn(["sh", "-c", "while :; do printf x; done"], {
     terminal: { cols: 80, rows: 24, data() {} },
   });
@@ -69,12 +68,15 @@ test.if(isLinux)("who prints byte by byte is not waited for until the memory is 
   child.terminal!.close();
 });
 
-test.if(isLinux)("a process without a terminal, or one that has ended, has nothing to be read", async () => {
-  const child = Bun.spawn(["sleep", "60"], { stdio: ["ignore", "ignore", "ignore"] });
-  expect(ownReadingOf(child.pid)).toBeUndefined();
-  child.kill();
-  await child.exited;
-  expect(ownReadingOf(child.pid)).toBeUndefined();
-});
+needs("linux").test(
+  "a process without a terminal, or one that has ended, has nothing to be read",
+  async () => {
+    const child = Bun.spawn(["sleep", "60"], { stdio: ["ignore", "ignore", "ignore"] });
+    expect(ownReadingOf(child.pid)).toBeUndefined();
+    child.kill();
+    await child.exited;
+    expect(ownReadingOf(child.pid)).toBeUndefined();
+  },
+);
 
 const turn = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));

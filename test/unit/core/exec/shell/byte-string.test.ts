@@ -7,6 +7,7 @@ import {
   quote,
   toText,
 } from "../../../../../src/core/exec/shell/byte-string.ts";
+import { needsShell } from "../../../../support/needs.ts";
 
 /** A word of any bytes but NUL, which no shell can hold. */
 const word = fc
@@ -33,12 +34,13 @@ function printedBy(shell: string[], words: Uint8Array[]): Uint8Array[] {
 
 describe("a quoted word comes out of the shell as it went in:", () => {
   for (const name of ["sh", "bash", "dash", "zsh"]) {
-    const shell = Bun.which(name);
-    test.skipIf(shell === null)(name, () => {
+    needsShell(name).test(name, () => {
       const flags = name === "zsh" ? ["-f"] : [];
       fc.assert(
         fc.property(fc.array(word, { minLength: 20, maxLength: 50 }), (words) => {
-          expect(printedBy([shell!, ...flags], words).map(byteStringOf)).toEqual(words.map(byteStringOf));
+          expect(printedBy([Bun.which(name)!, ...flags], words).map(byteStringOf)).toEqual(
+            words.map(byteStringOf),
+          );
         }),
         { numRuns: 20 },
       );

@@ -3,5 +3,5 @@ import { afterAll } from "bun:test";
 import { endDockerPlace } from "../support/docker-place.ts";
 import { runIn } from "../support/transport.ts";
 
-runIn("docker", ["exec", "session", "stream", "pty"]);
+runIn("docker", ["exec", "session", "stream", "pty"], "docker");
 afterAll(endDockerPlace, 60_000);

@@ -3,5 +3,5 @@ import { afterAll } from "bun:test";
 import { endSshPlace } from "../support/ssh-place.ts";
 import { runIn } from "../support/transport.ts";
 
-runIn("ssh", ["exec", "session", "stream", "pty"]);
+runIn("ssh", ["exec", "session", "stream", "pty"], "sshd");
 afterAll(endSshPlace, 60_000);

@@ -1,0 +1,245 @@
+// `npm test` and its variants: checks, build and tests, then one summary of what failed and what was skipped for lack of
+// what. CONTRIBUTING.md says which variant is for which change.
+import { mkdtempSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { allProcesses } from "../../test/support/processes.ts";
+import { problemOf, type RequirementName } from "../../test/support/requirements.ts";
+import { ownersIn } from "../../test/support/temp-dir.ts";
+import { costs, countLine, readReport, type TestCase } from "./report.ts";
+import { setupHint } from "./setup-plan.ts";
+
+const usage = `Usage: bun scripts/test/run.ts [quick|integration|full] [--tell-flaky] [--report FILE] [PATTERN ...]
+
+  (none)       lint, types, build, and all tests but the long variants: npm test
+  quick        lint, types, unit tests and tidy, without a build or a daemon: npm run test:quick
+  integration  build, and the tests that are no unit tests: npm run test:integration
+  full         all of it, with the long variants: npm run test:full
+
+  PATTERN        only test files whose path contains it
+  --tell-flaky   runs the files that failed once more, alone, to tell a flaky test from a broken one; the run has
+                 failed all the same
+  --report FILE  keeps the report of the run, in the format of JUnit
+
+  TRL_TEST_WORKERS=N runs N files at a time.
+  TRL_TEST_STRICT=1 makes tests fail that lack something, instead of skipping them.`;
+
+const root = join(import.meta.dir, "../..");
+const modes = ["quick", "integration", "full"] as const;
+type Mode = (typeof modes)[number] | "normal";
+
+interface Options {
+  mode: Mode;
+  tellsFlaky: boolean;
+  report: string | undefined;
+  patterns: string[];
+}
+
+function optionsFrom(args: string[]): Options {
+  const [known, words] = parse(args);
+  if (known.help) stop(usage, 0);
+  const mode = modes.find((name) => name === words[0]);
+  return {
+    mode: mode ?? "normal",
+    tellsFlaky: known["tell-flaky"] ?? false,
+    report: known.report,
+    patterns: mode ? words.slice(1) : words,
+  };
+}
+
+function parse(args: string[]) {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        help: { type: "boolean", short: "h" },
+        "tell-flaky": { type: "boolean" },
+        report: { type: "string" },
+      },
+    });
+    return [values, positionals] as const;
+  } catch (error) {
+    return stop(`${(error as Error).message}\n\n${usage}`, 64);
+  }
+}
+
+function stop(message: string, code: number): never {
+  console[code === 0 ? "log" : "error"](message);
+  process.exit(code);
+}
+
+const checks: Record<string, string[]> = {
+  lint: ["bun", "run", "lint"],
+  types: ["bun", "run", "typecheck"],
+  build: ["bun", "run", "build"],
+};
+const checksOf: Record<Mode, string[]> = {
+  normal: ["lint", "types", "build"],
+  full: ["lint", "types", "build"],
+  integration: ["build"],
+  quick: ["lint", "types"],
+};
+
+const isQuick = (file: string) => /^test\/(?:unit\/|tidy)/.test(file);
+const isLong = (file: string) => file.endsWith(".full.test.ts");
+
+function filesOf({ mode, patterns }: Options): string[] {
+  const all = [...new Bun.Glob("test/**/*.test.ts").scanSync(root)].sort();
+  const ofMode = all.filter((file) => {
+    if (isLong(file)) return mode === "full" || patterns.some((pattern) => file === pattern);
+    return mode === "quick" ? isQuick(file) : mode === "integration" ? !isQuick(file) : true;
+  });
+  if (patterns.length === 0) return ofMode;
+  return ofMode.filter((file) => patterns.some((pattern) => file.includes(pattern)));
+}
+
+/** Side by side; what a check printed is shown as a whole, and only where it failed. */
+async function runChecks(names: string[]): Promise<string[]> {
+  const results = await Promise.all(
+    names.map(async (name) => {
+      const began = performance.now();
+      const child = Bun.spawn(checks[name]!, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+      const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+      const seconds = ((performance.now() - began) / 1000).toFixed(1);
+      if (code !== 0) console.error(`${out}${err}`);
+      console.log(`${name}: ${code === 0 ? "ok" : "FAILED"} (${seconds} s)`);
+      return { name, code };
+    }),
+  );
+  return results.filter(({ code }) => code !== 0).map(({ name }) => name);
+}
+
+/** Tests wait more than they compute. */
+const workers = Number(process.env["TRL_TEST_WORKERS"] ?? Math.min(8, Math.max(3, availableParallelism())));
+
+/** Runs files, shows what they print, and gives every case. A file that did not load counts as one that failed. */
+async function runTests(
+  files: string[],
+  { mode, workerCount, keepAs }: { mode: Mode; workerCount: number; keepAs?: string | undefined },
+): Promise<TestCase[]> {
+  const runDir = mkdtempSync(join(tmpdir(), "trl-test-run-"));
+  const before = executablePids();
+  try {
+    const report = join(runDir, "report.xml");
+    const flags = [
+      `--parallel=${workerCount}`,
+      "--timeout",
+      "30000",
+      "--max-concurrency=4",
+      "--only-failures",
+    ];
+    const reporting = ["--reporter=junit", `--reporter-outfile=${report}`];
+    const child = Bun.spawn(["bun", "test", ...flags, ...reporting, ...files.map((file) => `./${file}`)], {
+      cwd: root,
+      env: {
+        ...process.env,
+        TRL_TEST_RUN_DIR: runDir,
+        ...(mode === "full" ? { TRL_TEST_FULL: "1" } : {}),
+      },
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    const code = await child.exited;
+    const xml = await Bun.file(report)
+      .text()
+      .catch(() => "");
+    if (keepAs) writeFileSync(keepAs, xml);
+    const cases = readReport(xml);
+    const reported = new Set(cases.map(({ file }) => file));
+    const failedToLoad = files.filter((file) => !reported.has(file));
+    for (const file of failedToLoad)
+      cases.push({
+        file,
+        name: "(the file did not load, or declared no test)",
+        outcome: "failed",
+        missing: [],
+      });
+    if (code !== 0 && !cases.some(({ outcome }) => outcome === "failed"))
+      cases.push({ file: "bun test", name: `ended with ${code}`, outcome: "failed", missing: [] });
+    return [...cases, ...(await leftBehind(before, runDir))];
+  } finally {
+    rmSync(runDir, { recursive: true, force: true });
+  }
+}
+
+/** Processes of the executable under test. Elsewhere than on Linux they go by their command line. */
+function executablePids(): number[] {
+  const binary = join(root, "dist/trl");
+  return allProcesses()
+    .filter(({ pid, args, state }) => state !== "Z" && (programOf(pid) ?? args).startsWith(binary))
+    .map(({ pid }) => pid);
+}
+
+function programOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A test that leaves a daemon behind has failed, whatever it said of itself. */
+async function leftBehind(before: number[], runDir: string): Promise<TestCase[]> {
+  let left: number[] = [];
+  for (const deadline = performance.now() + 3000; performance.now() < deadline; await Bun.sleep(50)) {
+    left = executablePids().filter((pid) => !before.includes(pid));
+    if (left.length === 0) return [];
+  }
+  const owners = [...ownersIn(runDir)];
+  return allProcesses()
+    .filter(({ pid }) => left.includes(pid))
+    .map(({ pid, args }) => {
+      const [, owner = "unknown"] = owners.find(([dir]) => args.includes(dir)) ?? [];
+      const name = `process ${pid} was left behind by ${owner}: ${args}`;
+      return { file: "dist/trl", name, outcome: "failed", missing: [] };
+    });
+}
+
+const titles = (cases: TestCase[]): string[] => cases.map(({ file, name }) => `  ${file}: ${name}`);
+const failuresOf = (cases: TestCase[]): TestCase[] => cases.filter(({ outcome }) => outcome === "failed");
+
+/** Which failures go away when their files run once more, with the machine to themselves. */
+async function tellFlaky(failures: TestCase[], mode: Mode): Promise<string[]> {
+  const files = [...new Set(failures.map(({ file }) => file))].filter((file) => file.endsWith(".test.ts"));
+  if (files.length === 0) return [];
+  console.log(`\nonce more, alone: ${files.join(" ")}\n`);
+  const again = new Set(failuresOf(await runTests(files, { mode, workerCount: 1 })).map(({ file }) => file));
+  const flaky = failures.filter(({ file }) => files.includes(file) && !again.has(file));
+  if (flaky.length === 0) return [];
+  return ["", "flaky: failed in the run, passed alone. Each needs a cause and a fix:", ...titles(flaky)];
+}
+
+function missingSummary(cases: TestCase[]): string[] {
+  const found = costs(cases);
+  if (found.length === 0) return [];
+  const width = Math.max(...found.map(([name]) => name.length));
+  const rows = found.map(([name, tests]) => {
+    const reason = problemOf(name as RequirementName) ?? "missing";
+    return `  ${name.padEnd(width)}  ${String(tests).padStart(4)} ${tests === 1 ? "test " : "tests"}  ${reason}`;
+  });
+  const verb = process.env["TRL_TEST_STRICT"] === "1" ? "failed (TRL_TEST_STRICT=1)" : "skipped";
+  const hint = setupHint(found.map(([name]) => name as RequirementName));
+  return ["", `${verb}, because this machine lacks:`, ...rows, ...hint];
+}
+
+const options = optionsFrom(process.argv.slice(2));
+const files = filesOf(options);
+if (files.length === 0) stop(`no test file matches ${options.patterns.join(" ")}`, 64);
+const began = performance.now();
+const failedChecks = await runChecks(checksOf[options.mode]);
+if (failedChecks.length > 0) stop(`failed: ${failedChecks.join(", ")}`, 1);
+
+const cases = await runTests(files, { mode: options.mode, workerCount: workers, keepAs: options.report });
+const failures = failuresOf(cases);
+const flaky = options.tellsFlaky ? await tellFlaky(failures, options.mode) : [];
+const summary = [
+  ...(failures.length > 0 ? ["", "failed:", ...titles(failures)] : []),
+  ...flaky,
+  ...missingSummary(cases),
+  "",
+  `${files.length} files in ${((performance.now() - began) / 1000).toFixed(0)} s`,
+  countLine(cases),
+];
+console.log(summary.join("\n"));
+process.exit(failures.length > 0 ? 1 : 0);

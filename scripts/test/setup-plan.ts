@@ -1,0 +1,27 @@
+// What would provide the requirements that this machine lacks: packages of its package manager, and what no package does.
+import { findProgram, type RequirementName, requirements } from "../../test/support/requirements.ts";
+
+export type Manager = "apt" | "brew";
+
+export function packageManager(): Manager | undefined {
+  if (process.platform === "darwin") return "brew";
+  return findProgram("apt-get") ? "apt" : undefined;
+}
+
+export function packagesFor(names: RequirementName[], manager: Manager): string[] {
+  return [...new Set(names.flatMap((name) => requirements[name][manager] ?? []))].sort();
+}
+
+/** Lines for the end of a run: the one command that provides what can be installed, and what else there is to do. */
+export function setupHint(names: RequirementName[]): string[] {
+  const manager = packageManager();
+  const packages = manager ? packagesFor(names, manager) : [];
+  const hints = names.flatMap((name) => {
+    const { hint } = requirements[name];
+    return hint ? [`  ${name}: ${hint}`] : [];
+  });
+  return [
+    ...(packages.length > 0 ? [`npm run test:setup provides: ${packages.join(" ")}`] : []),
+    ...(hints.length > 0 ? ["and beyond packages:", ...hints] : []),
+  ];
+}

@@ -1,0 +1,57 @@
+// `npm run test:setup`: installs what the tests can use on this machine, by apt on Debian and Ubuntu and by Homebrew on
+// macOS. It says what it will install and asks first; --yes agrees.
+import {
+  isForThisPlatform,
+  isRoot,
+  problemOf,
+  type RequirementName,
+  requirements,
+} from "../../test/support/requirements.ts";
+import { type Manager, packageManager, packagesFor } from "./setup-plan.ts";
+
+const isAgreed = process.argv.includes("--yes") || process.argv.includes("-y");
+
+const missing = (Object.keys(requirements) as RequirementName[]).filter((name) => {
+  const { apt, brew } = requirements[name];
+  return (apt || brew) && isForThisPlatform(name) && problemOf(name) !== undefined;
+});
+for (const name of missing) console.log(`missing: ${name} (${problemOf(name)})`);
+const manager = packageManager();
+const packages = packagesFor(missing, manager ?? "apt");
+if (packages.length === 0) stop("nothing to install", 0);
+if (!manager) stop(`install these by hand, in Debian's names: ${packages.join(" ")}`, 1);
+
+const sudo = isRoot ? "" : "sudo ";
+// Package scripts must not start the servers: the tests start their own, on sockets and ports of their own.
+const aptScript = `
+set -e
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+  trap '${sudo}rm -f $policy' EXIT
+  printf '#!/bin/sh\\nexit 101\\n' | ${sudo}tee $policy >/dev/null
+  ${sudo}chmod 755 $policy
+fi
+export DEBIAN_FRONTEND=noninteractive
+${sudo}apt-get update -qq
+${sudo}apt-get install -y -qq --no-install-recommends ${packages.join(" ")} >/dev/null
+`;
+const plans: Record<Manager, { by: string; script: string }> = {
+  apt: { by: `${sudo}apt-get`, script: aptScript },
+  brew: { by: "brew", script: `set -e\n${brewLines(packages).join("\n")}` },
+};
+const { by, script } = plans[manager];
+console.log(`\nthis installs, by ${by}: ${packages.join(" ")}`);
+if (!isAgreed && !confirm("go on?")) stop("nothing was installed; --yes goes on without asking", 1);
+process.exit(Bun.spawnSync(["sh", "-c", script], { stdio: ["inherit", "inherit", "inherit"] }).exitCode);
+
+/** Applications have a command of their own. */
+function brewLines(names: string[]): string[] {
+  const formulae = names.filter((name) => !name.startsWith("--cask"));
+  const casks = names.filter((name) => name.startsWith("--cask"));
+  return [formulae.join(" "), ...casks].filter(Boolean).map((words) => `brew install ${words}`);
+}
+
+function stop(message: string, code: number): never {
+  console.log(message);
+  process.exit(code);
+}

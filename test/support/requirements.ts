@@ -1,0 +1,241 @@
+// What tests need of the machine beyond Bun, Node and a POSIX shell: how each need is checked, and what provides it.
+// Tests declare their needs by `needs` (needs.ts); scripts/test.ts sums up what was missing; scripts/test-setup.ts
+// installs it. Checks are synchronous, because tests are declared while their file loads, and run once per process.
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dockerProblem } from "./docker-engine.ts";
+
+interface Requirement {
+  /** Why this machine does not meet it; undefined where it does. */
+  problem(): string | undefined;
+  /** Elsewhere nothing can provide it, and TRL_TEST_STRICT does not ask for it. */
+  isLinuxOnly?: true;
+  /** Packages that provide it. */
+  apt?: string[];
+  brew?: string[];
+  /** What provides it where no package does. */
+  hint?: string;
+}
+
+const { platform } = process;
+/** Servers live in directories that an ordinary user's PATH lacks. */
+const serverPath = `${process.env["PATH"] ?? ""}:/usr/local/sbin:/usr/sbin:/sbin`;
+
+export const isRoot = process.getuid?.() === 0;
+export const findProgram = (name: string): string | undefined =>
+  Bun.which(name, name === "sshd" || name === "dockerd" ? { PATH: serverPath } : {}) ?? undefined;
+export const findBrowser = (): string | undefined =>
+  ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"].map(findProgram).find(Boolean) ??
+  [
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  ].find((path) => existsSync(path));
+
+/** The dynamic loader of glibc, which can start programs as well. */
+export const findLoader = (): string | undefined =>
+  ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"].find((path) => existsSync(path));
+
+function succeeds(argv: string[]): boolean {
+  if (!findProgram(argv[0]!)) return false;
+  return Bun.spawnSync(argv, { stdio: ["ignore", "ignore", "ignore"], timeout: 10_000 }).success;
+}
+
+const outputOf = (argv: string[]): string => {
+  const { stdout, stderr } = Bun.spawnSync(argv, { stdin: "ignore", timeout: 10_000 });
+  return `${stdout}${stderr}`;
+};
+
+const hasOption = (name: string, option: string): boolean =>
+  new RegExp(`(?:^|[^\\w-])${option}\\b|-\\w*${option.slice(1)}\\w*\\]`, "m").test(outputOf([name, "-h"]));
+
+const isVim = (): boolean => outputOf(["vi", "--version"]).includes("VIM");
+
+const notInstalled = (name: string): string | undefined =>
+  findProgram(name) ? undefined : `${name} is not installed`;
+
+const program = (name: string, apt = name, brew = apt): Requirement => ({
+  problem: () => notInstalled(name),
+  apt: [apt],
+  brew: [brew],
+});
+
+const onlyRoot = (why: string): string | undefined => (isRoot ? undefined : why);
+
+const onLinux = (requirement: Requirement): Requirement => ({
+  ...requirement,
+  isLinuxOnly: true,
+  problem: () => (platform === "linux" ? requirement.problem() : "this is not Linux"),
+});
+
+const table = {
+  linux: onLinux({ problem: () => undefined, hint: "run the tests on Linux" }),
+  glibc: onLinux({
+    problem: () => (findLoader() ? undefined : "there is no dynamic loader of glibc"),
+    hint: "run the tests on a Linux with glibc",
+  }),
+  root: { problem: () => onlyRoot("the tests are not run by root"), hint: "run the tests as root" },
+  "other users": onLinux({
+    problem: () => onlyRoot("only root can act as another user") ?? otherUserProblem(),
+    hint: "run the tests as root, in a directory that others can enter",
+  }),
+  mount: onLinux({
+    problem: () => onlyRoot("only root can mount") ?? mountProblem(),
+    hint: "run the tests as root, outside of an unprivileged container",
+  }),
+  limits: onLinux({
+    problem: () =>
+      isolationProblem(({ limits }) => [limits["memory_bytes"], limits["cpu_percent"], limits["pids"]]),
+    hint: "run the tests as root, where control groups can be written",
+  }),
+  sandbox: onLinux({
+    problem: () => notInstalled("bwrap") ?? isolationProblem(({ sandbox }) => [sandbox]),
+    apt: ["bubblewrap"],
+    hint: "bubblewrap must be allowed to make user namespaces",
+  }),
+  dash: program("dash"),
+  zsh: program("zsh"),
+  fish: program("fish"),
+  tcsh: program("tcsh"),
+  tmux: program("tmux"),
+  socat: program("socat"),
+  nc: {
+    problem: () => notInstalled("nc") ?? (hasOption("nc", "-U") ? undefined : "this nc has no option -U"),
+    apt: ["netcat-openbsd"],
+  },
+  curl: program("curl"),
+  less: program("less"),
+  openssl: program("openssl"),
+  python3: {
+    problem: () =>
+      notInstalled("python3") ?? (succeeds(["python3", "-c", ""]) ? undefined : "python3 does not run"),
+    apt: ["python3"],
+    brew: ["python3"],
+  },
+  vim: {
+    problem: () => notInstalled("vi") ?? (isVim() ? undefined : "vi is not Vim"),
+    apt: ["vim-tiny"],
+    brew: ["vim"],
+  },
+  top: onLinux(program("top", "procps")),
+  "systemd-analyze": onLinux(program("systemd-analyze", "systemd")),
+  busybox: onLinux({ problem: busyboxProblem, apt: ["busybox-static"] }),
+  sshd: {
+    problem: () => notInstalled("sshd") ?? notInstalled("ssh") ?? notInstalled("ssh-keygen"),
+    apt: ["openssh-server", "openssh-client"],
+    brew: ["openssh"],
+  },
+  docker: onLinux({
+    problem: () =>
+      notInstalled("dockerd") ??
+      notInstalled("docker") ??
+      busyboxProblem() ??
+      onlyRoot("only root can start a Docker engine") ??
+      remembered("docker", () => dockerProblem(findProgram("dockerd")!)),
+    apt: ["docker.io", "busybox-static"],
+    hint: "run the tests as root, outside of an unprivileged container",
+  }),
+  chromium: {
+    problem: () => (findBrowser() ? fontProblem() : "chromium is not installed"),
+    apt: ["chromium", "fonts-dejavu-core"],
+    brew: ["--cask chromium"],
+  },
+} satisfies Record<string, Requirement>;
+
+export type RequirementName = keyof typeof table;
+export const requirements: Record<RequirementName, Requirement> = table;
+
+export const isForThisPlatform = (name: RequirementName): boolean =>
+  platform === "linux" || !requirements[name].isLinuxOnly;
+
+const problems = new Map<RequirementName, string | undefined>();
+
+export function problemOf(name: RequirementName): string | undefined {
+  if (!problems.has(name)) problems.set(name, requirements[name].problem());
+  return problems.get(name);
+}
+
+/** Slow checks are shared by the processes of one run: its directory is in the environment. */
+function remembered(key: string, check: () => string | undefined): string | undefined {
+  const dir = process.env["TRL_TEST_RUN_DIR"];
+  if (!dir) return check();
+  const file = join(dir, `requirement-${key}`);
+  if (existsSync(file)) return readFileSync(file, "utf8") || undefined;
+  const problem = check();
+  writeFileSync(file, problem ?? "");
+  return problem;
+}
+
+function otherUserProblem(): string | undefined {
+  const asOther = ["setpriv", "--reuid=61234", "--regid=61234", "--clear-groups", "--inh-caps=-all"];
+  if (!succeeds([...asOther, "true"])) return "setpriv cannot change the user here";
+  const isReachable = succeeds([...asOther, "test", "-x", join(import.meta.dir, "../..")]);
+  return isReachable ? undefined : "other users cannot enter the directory of the project";
+}
+
+function mountProblem(): string | undefined {
+  const dir = mkdtempSync(join(tmpdir(), "trl-test-mount-"));
+  const isMounted = succeeds(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", dir]);
+  if (isMounted) succeeds(["umount", dir]);
+  rmSync(dir, { recursive: true });
+  return isMounted ? undefined : "nothing can be mounted here";
+}
+
+/** The tests copy it to where it has no libraries. */
+function busyboxProblem(): string | undefined {
+  if (!findProgram("busybox")) return notInstalled("busybox");
+  const isDynamic = outputOf(["ldd", findProgram("busybox")!]).includes("=>");
+  return isDynamic ? "busybox is not statically linked" : undefined;
+}
+
+/** A browser without any font measures no characters. */
+function fontProblem(): string | undefined {
+  if (platform !== "linux") return undefined;
+  const hasFonts = ["/usr/share/fonts", "/usr/local/share/fonts"].some(
+    (dir) =>
+      existsSync(dir) &&
+      readdirSync(dir, { recursive: true }).some((name) => /\.(?:[to]tf|pfb)$/i.test(`${name}`)),
+  );
+  return hasFonts ? undefined : "there is no font for chromium";
+}
+
+type Ability = { available: true } | { available: false; reason: string };
+
+interface Isolation {
+  limits: Record<string, Ability>;
+  sandbox: Ability;
+}
+
+let isolation: Isolation | undefined;
+
+/** Asks the executable, whose own checks decide. */
+function isolationProblem(select: (isolation: Isolation) => (Ability | undefined)[]): string | undefined {
+  isolation ??= describeIsolation();
+  for (const ability of select(isolation)) if (ability && !ability.available) return ability.reason;
+  return undefined;
+}
+
+function describeIsolation(): Isolation {
+  const dir = mkdtempSync(join(tmpdir(), "trl-test-describe-"));
+  mkdirSync(join(dir, "run"), { mode: 0o700 });
+  const { stdout, stderr } = Bun.spawnSync(
+    [join(import.meta.dir, "../../dist/trl"), "--stdin", "--allow-root"],
+    {
+      env: { ...process.env, TRL_RUNTIME_DIR: join(dir, "run") },
+      stdin: Buffer.from('{"id":"1","method":"system.describe","params":{}}\n'),
+      timeout: 10_000,
+    },
+  );
+  rmSync(dir, { recursive: true });
+  const line = stdout.toString().split("\n", 1)[0]!;
+  if (!line) throw new Error(`dist/trl did not describe this machine:\n${stderr}`);
+  return JSON.parse(line).data.capabilities.isolation;
+}
