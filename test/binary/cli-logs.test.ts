@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandLine, startCall } from "../support/command-line.ts";
 import { startDaemon } from "../support/daemon.ts";
-import { binary } from "../support/program.ts";
+import { binary, shellBinary } from "../support/program.ts";
 import { until } from "../support/wait.ts";
 
 setDefaultTimeout(40_000);
@@ -55,7 +55,7 @@ describe("of a command", () => {
     await until("some lines", () => following.out().length > 10);
     following.kill("SIGINT");
     expect(await following.ended()).toMatchObject({ code: 130, err: "" });
-    const line = `${binary} logs -f --socket-path ${daemon.socketPath} long | head -n 2`;
+    const line = `${shellBinary} logs -f --socket-path ${daemon.socketPath} long | head -n 2`;
     const headed = Bun.spawnSync(["bash", "-c", `${line}; echo \${PIPESTATUS[*]}`], { timeout: 20_000 });
     expect(headed.stdout.toString()).toBe("y\ny\n0 0\n");
     expect(headed.stderr.toString()).toBe("");
@@ -73,7 +73,7 @@ describe("of a command", () => {
     const { stream_id } = await wire.call("exec.stream", params);
     wire.pause(); // only the slow reader counts
     const fifo = join(daemon.dir, "go");
-    const reader = `mkfifo ${fifo}; ${binary} logs -f --socket-path ${daemon.socketPath} ${stream_id} 2>${daemon.dir}/told | { cat ${fifo}; tail -c 200; }`;
+    const reader = `mkfifo ${fifo}; ${shellBinary} logs -f --socket-path ${daemon.socketPath} ${stream_id} 2>${daemon.dir}/told | { cat ${fifo}; tail -c 200; }`;
     const slow = Bun.spawn(["bash", "-c", reader], { stdio: ["ignore", "pipe", "inherit"] });
     using observer = await daemon.connect();
     await until("the reader", async () => (await observer.call("system.stats", {})).connections === 3);

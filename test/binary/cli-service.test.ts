@@ -11,9 +11,12 @@ import { trl } from "../support/trl.ts";
 const unitOf = ({ home }: FakeManagers) => join(home, ".config/systemd/user/trl.service");
 const service = ({ env }: FakeManagers, ...words: string[]) => trl(["service", ...words], { env });
 
+/** As a unit has it. */
+const unitBinary = binary.includes(" ") ? `"${binary}"` : binary;
+
 /** What differs from machine to machine. */
 const withoutPlaces = (text: string, { home, env }: FakeManagers) =>
-  text.replaceAll(binary, "/opt/trl").replace(env["PATH"]!, "/bin:/usr/bin").replaceAll(home, "/home/me");
+  text.replaceAll(unitBinary, "/opt/trl").replace(env["PATH"]!, "/bin:/usr/bin").replaceAll(home, "/home/me");
 
 needs("linux").test("install, status and uninstall, with systemd", async () => {
   using fake = fakeManagers();
@@ -57,7 +60,9 @@ needs("linux").test("--dry-run changes nothing and asks nobody", () => {
   using fake = fakeManagers();
   const { code, out } = service(fake, "install", "--dry-run", "--", "--http", "127.0.0.1:9100");
   expect(code).toBe(0);
-  expect(out).toContain(`ExecStart=${binary} serve --socket-path ${fake.socketPath} --http 127.0.0.1:9100\n`);
+  expect(out).toContain(
+    `ExecStart=${unitBinary} serve --socket-path ${fake.socketPath} --http 127.0.0.1:9100\n`,
+  );
   expect(out).toEndWith("  systemctl --user daemon-reload\n  systemctl --user enable --now trl.service\n");
   expect(fake.asked()).toEqual([]);
   expect(existsSync(join(fake.home, ".config"))).toBe(false);

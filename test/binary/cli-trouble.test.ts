@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { commandLine, startCall } from "../support/command-line.ts";
 import { startDaemon } from "../support/daemon.ts";
-import { binary } from "../support/program.ts";
+import { shellBinary } from "../support/program.ts";
 import { until } from "../support/wait.ts";
 
 setDefaultTimeout(40_000);
@@ -49,7 +49,7 @@ test("output that cannot be written is a failure", async () => {
   const trl = commandLine(daemon.socketPath);
   trl("run", "--session", "work", "--", "echo text");
   for (const words of ["run -- echo text", "logs work", "stats", "--version", "run --help"]) {
-    const full = Bun.spawnSync(["sh", "-c", `exec ${binary} ${words} >/dev/full`], {
+    const full = Bun.spawnSync(["sh", "-c", `exec ${shellBinary} ${words} >/dev/full`], {
       env: { PATH: process.env["PATH"]!, TRL_SOCKET_PATH: daemon.socketPath },
     });
     const { exitCode, stderr } = full;
@@ -67,7 +67,7 @@ test("input that is no text arrives as it is, or is refused", async () => {
   trl("new", "-d", "hex", "--", "sh", "-c", program);
   trl("screen", "--wait", "ready", "hex");
   const piped = (words: string) =>
-    Bun.spawnSync(["sh", "-c", `printf 'a\\377b\\n' | ${binary} ${words}`], {
+    Bun.spawnSync(["sh", "-c", `printf 'a\\377b\\n' | ${shellBinary} ${words}`], {
       env: { PATH: process.env["PATH"]!, TRL_SOCKET_PATH: daemon.socketPath },
     });
   expect(piped("send hex -").exitCode).toBe(0);

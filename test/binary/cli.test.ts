@@ -2,9 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import manifest from "../../package.json";
+import { quoteWords } from "../../src/cli/shell-words.ts";
 import { verbs } from "../../src/cli/verbs.ts";
 import { startDaemon } from "../support/daemon.ts";
-import { binary } from "../support/program.ts";
+import { binary, shellBinary } from "../support/program.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { until } from "../support/wait.ts";
 
@@ -91,16 +92,16 @@ describe("trl run", () => {
     expect(await child.exited).toBe(0);
     const file = join(daemon.dir, "big");
     await Bun.write(file, "0123456789".repeat(500_000));
-    const piped = Bun.spawnSync(["sh", "-c", `${words.join(" ")} md5sum <${file}`]);
+    const piped = Bun.spawnSync(["sh", "-c", `${quoteWords(words)} md5sum <${file}`]);
     expect(piped.stdout.toString()).toStartWith(
       new Bun.CryptoHasher("md5").update(await Bun.file(file).bytes()).digest("hex"),
     );
-    const headed = Bun.spawnSync(["sh", "-c", `${words.join(" ")} yes | head -n 2`], { timeout: 10_000 });
+    const headed = Bun.spawnSync(["sh", "-c", `${quoteWords(words)} yes | head -n 2`], { timeout: 10_000 });
     expect(headed.stdout.toString()).toBe("y\ny\n");
     const unasked = Bun.spawnSync([
       "sh",
       "-c",
-      `echo mine | { ${binary} run --socket-path ${daemon.socketPath} -- cat; cat; }`,
+      `echo mine | { ${shellBinary} run --socket-path ${daemon.socketPath} -- cat; cat; }`,
     ]);
     expect(unasked.stdout.toString()).toBe("mine\n");
     using wire = await daemon.connect();
@@ -110,7 +111,7 @@ describe("trl run", () => {
   test("waits for a reader that takes its time, and hears signals meanwhile", async () => {
     await using daemon = await startDaemon({ flags: ["--stall-timeout-s", "0.3"] });
     const words = [binary, "run", "--socket-path", daemon.socketPath, "--"];
-    const slow = Bun.spawnSync(["sh", "-c", `${words.join(" ")} seq 1 2000000 | (sleep 1; md5sum)`]);
+    const slow = Bun.spawnSync(["sh", "-c", `${quoteWords(words)} seq 1 2000000 | (sleep 1; md5sum)`]);
     const floor = Bun.spawnSync(["sh", "-c", "seq 1 2000000 | md5sum"]);
     expect(slow.stdout.toString()).toBe(floor.stdout.toString());
     const blocked = Bun.spawn([...words, "yes"], { stdio: ["ignore", "pipe", "ignore"] });

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { startDaemon } from "../support/daemon.ts";
 import { needs } from "../support/needs.ts";
 import { isAlive } from "../support/processes.ts";
-import { binary } from "../support/program.ts";
+import { binary, shellBinary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { until } from "../support/wait.ts";
@@ -252,7 +252,7 @@ describe("files beside the socket", () => {
 test("nohup is respected", async () => {
   using dir = tempDir();
   const socket = join(dir.path, "x.sock");
-  const child = Bun.spawn(["sh", "-c", `trap '' HUP; exec ${binary} --socket-path ${socket}`], {
+  const child = Bun.spawn(["sh", "-c", `trap '' HUP; exec ${shellBinary} --socket-path ${socket}`], {
     env: process.env,
     stdio: ["ignore", "ignore", "ignore"],
   });
@@ -331,7 +331,7 @@ describe("the log", () => {
     using dir = tempDir();
     const socket = join(dir.path, "x.sock");
     const child = Bun.spawn(
-      ["sh", "-c", `${binary} --socket-path ${socket} --verbose 2>&1 | head -n 1 >/dev/null`],
+      ["sh", "-c", `${shellBinary} --socket-path ${socket} --verbose 2>&1 | head -n 1 >/dev/null`],
       { env: process.env, stdio: ["ignore", "ignore", "ignore"] },
     );
     await until("the socket", () => existsSync(socket));

@@ -8,7 +8,7 @@ import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { cgroupsOf } from "../support/isolation.ts";
 import { needs } from "../support/needs.ts";
 import { endAll, isAlive, listProcesses, processesWith } from "../support/processes.ts";
-import { binary } from "../support/program.ts";
+import { binary, shellBinary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { startOn } from "../support/successor.ts";
 import { tempDir } from "../support/temp-dir.ts";
@@ -182,7 +182,7 @@ test("a daemon that is started by what the killed one has left goes on, with wha
   const { id } = await newSession(wire);
   const log = join(dir.path, "log");
   const gone = `while readlink /proc/${first.pid}/exe; do :; done`; // while it is dying it counts as alive
-  const start = `kill -9 ${first.pid}; ${gone}; TRL_RUNTIME_DIR=${dir.path} ${binary} serve --socket-path ${first.socketPath} --allow-root`;
+  const start = `kill -9 ${first.pid}; ${gone}; TRL_RUNTIME_DIR=${dir.path} ${shellBinary} serve --socket-path ${first.socketPath} --allow-root`;
   const params = { session_id: id, command: `(${start}) >${log} 2>&1`, timeout_s: 0 };
   wire.sendFrame({ id: "1", method: "exec.stream", params }); // there may be nobody left to answer
   await first.exited;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { startHere } from "../support/daemon.ts";
 import { needs } from "../support/needs.ts";
 import { anotherUid } from "../support/other-user.ts";
-import { binary } from "../support/program.ts";
+import { shellBinary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { cpuShare, idleShareMax, smallDisk } from "../support/starved.ts";
 import { trl } from "../support/trl.ts";
@@ -107,7 +107,7 @@ needs("mount").test("a log on a full disk is no reason to stop, and goes on when
   using disk = smallDisk();
   const logFile = join(disk.path, "log");
   const socketPath = join(disk.path, "trl.sock");
-  const line = `exec ${binary} serve --socket-path ${socketPath} --verbose --announce off 2>>${logFile}`;
+  const line = `exec ${shellBinary} serve --socket-path ${socketPath} --verbose --announce off 2>>${logFile}`;
   const child = Bun.spawn(["sh", "-c", line], { stdin: "ignore", env: process.env });
   await until("the socket", () => existsSync(socketPath));
   using wire = await Wire.connect(socketPath);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { needs } from "../support/needs.ts";
 import { isAlive, processesWith, processOf } from "../support/processes.ts";
-import { binary } from "../support/program.ts";
+import { binary, shellBinary } from "../support/program.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { User } from "../support/user.ts";
 import { until } from "../support/wait.ts";
@@ -299,7 +299,7 @@ needs("tmux").describe("trl attach", () => {
     expect(refused.err).toContain("no terminal");
     expect(refused.err).toContain("trl run");
     using user = await atWork(daemon);
-    user.enter(`attach() { ${binary} attach --socket ${daemon.socketPath} $1; }`);
+    user.enter(`attach() { ${shellBinary} attach --socket ${daemon.socketPath} $1; }`);
     user.enter("attach work; echo own=$?");
     await user.sees("own=64");
     user.enter("attach wrok; echo other=$?");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { commandLine } from "../support/command-line.ts";
 import { startHere, type TestDaemon } from "../support/daemon.ts";
 import { isAlive } from "../support/processes.ts";
-import { binary } from "../support/program.ts";
+import { binary, shellBinary } from "../support/program.ts";
 import { newSession, type TestSession } from "../support/session.ts";
 import { startOn } from "../support/successor.ts";
 import { tempDir } from "../support/temp-dir.ts";
@@ -61,7 +61,7 @@ describe("a program that will not do is found out before", () => {
 
   test("one that fails only when it has taken over gives everything back", async () => {
     const descriptors = descriptorsOf(daemon.pid);
-    const flagged = `case "$TRL_HANDOVER" in *trial*) exec ${binary} "$@";; *) exec ${binary} "$@" --nonsense;; esac`;
+    const flagged = `case "$TRL_HANDOVER" in *trial*) exec ${shellBinary} "$@";; *) exec ${shellBinary} "$@" --nonsense;; esac`;
     const last = await upgrade(daemon, script(daemon.dir, "late", flagged));
     expect(last).toMatchObject({ ok: false, reason: expect.stringContaining("nonsense") });
     using after = await daemon.connect();

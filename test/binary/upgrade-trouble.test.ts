@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { join } from "node:path";
 import { startHere } from "../support/daemon.ts";
 import { endAll, isAlive } from "../support/processes.ts";
-import { binary } from "../support/program.ts";
+import { binary, shellBinary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { newTerminal } from "../support/terminal.ts";
@@ -87,7 +87,7 @@ test("on SIGHUP with nothing in its place, or what cannot be started, the daemon
 test("a daemon whose directory is gone is upgraded as any other", async () => {
   using dir = tempDir();
   const cwd = join(dir.path, "cwd");
-  const program = ["sh", "-c", `mkdir ${cwd} && cd ${cwd} && exec ${binary} "$@"`, "sh"];
+  const program = ["sh", "-c", `mkdir ${cwd} && cd ${cwd} && exec ${shellBinary} "$@"`, "sh"];
   await using daemon = await startHere({ program });
   rmSync(cwd, { recursive: true });
   expect(await upgrade(daemon)).toMatchObject({ ok: true });

@@ -77,8 +77,8 @@ export class World implements AsyncDisposable {
     if (this.transport === "socket") return daemon.socket;
     if (this.transport === "http") return { url: daemon.url, token };
     const stem = join(this.dir, `child-${++this.#children}`);
-    const line = `echo $$ >${stem}.pid; exec ${binary} serve --stdin --socket-path ${stem}.sock --allow-root`;
-    return { command: ["/bin/sh", "-c", line] };
+    const line = `echo $$ >"$1.pid"; exec "$0" serve --stdin --socket-path "$1.sock" --allow-root`;
+    return { command: ["/bin/sh", "-c", line, binary, stem] };
   }
 
   /** Another client of the same daemon as the last one. */

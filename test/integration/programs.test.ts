@@ -295,16 +295,17 @@ describe("what comes right behind a program", () => {
   const daemonChildren = () => listProcesses().filter(({ ppid }) => ppid === daemon.pid).length;
 
   test("finds one shell, and keeps what it changes", async () => {
+    const before = daemonChildren();
     const { run, out } = await newSession(wire, bash);
     await out("x=0; (true)");
-    const before = daemonChildren();
     for (let i = 1; i <= 60; i++) {
       await run("/bin/true");
       await run(`x=${i}; (true)`); // takes a shell for itself
       await run("/bin/true");
       expect(await out('echo "$x"')).toBe(`${i}`); // is a visit
     }
-    await until("shells that are left over go", () => daemonChildren() <= before);
+    // The session's one shell that waits for its next command may stay.
+    await until("shells that are left over go", () => daemonChildren() <= before + 1);
   });
 
   test("the daemon's own input is nobody's", async () => {

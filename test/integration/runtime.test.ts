@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { startHttp } from "../support/http.ts";
 import { isAlive } from "../support/processes.ts";
-import { binary } from "../support/program.ts";
+import { binary, shellBinary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { until } from "../support/wait.ts";
@@ -206,7 +206,7 @@ describe("a runtime by its labels", () => {
   });
 
   test("is waited for where it takes long to be reached for the first time, and no other is at hand", async () => {
-    const argv = ["sh", "-c", `sleep 2.1; exec ${binary} dial-stdio --socket-path ${far.socketPath}`];
+    const argv = ["sh", "-c", `sleep 2.1; exec ${shellBinary} dial-stdio --socket-path ${far.socketPath}`];
     await wire.call("runtime.add", { name: "slow", kind: "command", argv, labels: ["late", "big"] });
     await wire.call("runtime.add", { name: "dead", kind: "socket", path: "/nonexistent", labels: ["late"] });
     await wire.call("runtime.add", { name: "quick", kind: "socket", path: far.socketPath, labels: ["big"] });

@@ -4,7 +4,7 @@ import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path";
 import { framesOf, SocketClient } from "../support/http.ts";
 import { isAlive } from "../support/processes.ts";
-import { binary } from "../support/program.ts";
+import { binary, shellBinary } from "../support/program.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { until } from "../support/wait.ts";
 import { type Frame, Wire } from "../support/wire.ts";
@@ -95,7 +95,7 @@ async function startSleeper(daemon: Talk): Promise<{ pid: number }> {
 describe("a pipe", () => {
   test("as one writes it in a shell", () => {
     using dir = tempDir();
-    const line = `echo '{"id":"1","method":"system.ping","params":{}}' | ${binary} --stdin`;
+    const line = `echo '{"id":"1","method":"system.ping","params":{}}' | ${shellBinary} --stdin`;
     const { stdout, exitCode } = Bun.spawnSync(["sh", "-c", line], {
       cwd: dir.path,
       env,
@@ -137,7 +137,7 @@ describe("a pipe", () => {
 
   test("that is closed from the first", () => {
     const { exitCode } = Bun.spawnSync(
-      ["timeout", "4", "sh", "-c", `exec ${binary} --stdin --allow-root <&- 2>/dev/null`],
+      ["timeout", "4", "sh", "-c", `exec ${shellBinary} --stdin --allow-root <&- 2>/dev/null`],
       { env, stdio: ["ignore", "ignore", "ignore"] },
     );
     expect(exitCode).toBe(0);
@@ -223,7 +223,7 @@ describe("it", () => {
       { id: 2, method: "pty.subscribe", params: { session_id: "p", replay: "none" } },
     ];
     writeFileSync(join(dir.path, "in"), requests.map((request) => `${JSON.stringify(request)}\n`).join(""));
-    const line = `timeout 4 ${binary} --stdin --allow-root <in | (while [ ! -s ${pidFile} ]; do sleep 0.01; done; head -n 1)`;
+    const line = `timeout 4 ${shellBinary} --stdin --allow-root <in | (while [ ! -s ${pidFile} ]; do sleep 0.01; done; head -n 1)`;
     const { stdout, exitCode } = Bun.spawnSync(["bash", "-o", "pipefail", "-c", line], {
       cwd: dir.path,
       env,
