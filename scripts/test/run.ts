@@ -215,7 +215,7 @@ function missingSummary(cases: TestCase[]): string[] {
   if (found.length === 0) return [];
   const width = Math.max(...found.map(([name]) => name.length));
   const rows = found.map(([name, tests]) => {
-    const reason = problemOf(name as RequirementName) ?? "missing";
+    const reason = problemOf(name as RequirementName)?.reason ?? "missing";
     return `  ${name.padEnd(width)}  ${String(tests).padStart(4)} ${tests === 1 ? "test " : "tests"}  ${reason}`;
   });
   const verb = process.env["TRL_TEST_STRICT"] === "1" ? "failed (TRL_TEST_STRICT=1)" : "skipped";

@@ -1,5 +1,10 @@
 // What would provide the requirements that this machine lacks: packages of its package manager, and what no package does.
-import { findProgram, type RequirementName, requirements } from "../../test/support/requirements.ts";
+import {
+  findProgram,
+  problemOf,
+  type RequirementName,
+  requirements,
+} from "../../test/support/requirements.ts";
 
 export type Manager = "apt" | "brew";
 
@@ -14,14 +19,14 @@ export function packagesFor(names: RequirementName[], manager: Manager): string[
 
 /** Lines for the end of a run: the one command that provides what can be installed, and what else there is to do. */
 export function setupHint(names: RequirementName[]): string[] {
-  const manager = packageManager();
-  const packages = manager ? packagesFor(names, manager) : [];
+  const byPackage = names.filter((name) => problemOf(name)?.isPackage);
+  const packages = packagesFor(byPackage, packageManager() ?? "apt");
   const hints = names.flatMap((name) => {
     const { hint } = requirements[name];
-    return hint ? [`  ${name}: ${hint}`] : [];
+    return hint && !byPackage.includes(name) ? [`  ${name}: ${hint}`] : [];
   });
   return [
     ...(packages.length > 0 ? [`npm run test:setup provides: ${packages.join(" ")}`] : []),
-    ...(hints.length > 0 ? ["and beyond packages:", ...hints] : []),
+    ...(hints.length > 0 ? ["no package provides:", ...hints] : []),
   ];
 }

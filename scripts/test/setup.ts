@@ -11,11 +11,10 @@ import { type Manager, packageManager, packagesFor } from "./setup-plan.ts";
 
 const isAgreed = process.argv.includes("--yes") || process.argv.includes("-y");
 
-const missing = (Object.keys(requirements) as RequirementName[]).filter((name) => {
-  const { apt, brew } = requirements[name];
-  return (apt || brew) && isForThisPlatform(name) && problemOf(name) !== undefined;
-});
-for (const name of missing) console.log(`missing: ${name} (${problemOf(name)})`);
+const names = Object.keys(requirements) as RequirementName[];
+const installable = names.filter((name) => requirements[name].apt || requirements[name].brew);
+const missing = installable.filter((name) => isForThisPlatform(name) && problemOf(name)?.isPackage);
+for (const name of missing) console.log(`missing: ${name} (${problemOf(name)!.reason})`);
 const manager = packageManager();
 const packages = packagesFor(missing, manager ?? "apt");
 if (packages.length === 0) stop("nothing to install", 0);

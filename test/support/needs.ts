@@ -38,7 +38,7 @@ function skipping(missing: RequirementName[]): Runner {
 
 function failing(missing: RequirementName[]): Runner {
   const fail = () => {
-    const reasons = missing.map((name) => `${name}: ${problemOf(name)}`);
+    const reasons = missing.map((name) => `${name}: ${problemOf(name)?.reason}`);
     throw new Error(`TRL_TEST_STRICT=1, and this machine lacks ${reasons.join("; ")}`);
   };
   const note = suffix(missing);

@@ -143,7 +143,11 @@ export class Page implements AsyncDisposable {
   }
 
   #fromHere(text: string): string {
-    let result = text.replaceAll(binary, "/usr/local/bin/trl").replaceAll(this.#daemon.dir, "/tmp");
+    // In a unit of systemd a path with a space is quoted.
+    let result = text
+      .replaceAll(`"${binary}"`, "/usr/local/bin/trl")
+      .replaceAll(binary, "/usr/local/bin/trl")
+      .replaceAll(this.#daemon.dir, "/tmp");
     for (const [told, real] of this.#ports) result = result.replace(new RegExp(`\\b${real}\\b`, "g"), told);
     return result;
   }

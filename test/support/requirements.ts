@@ -1,5 +1,5 @@
 // What tests need of the machine beyond Bun, Node and a POSIX shell: how each need is checked, and what provides it.
-// Tests declare their needs by `needs` (needs.ts); scripts/test.ts sums up what was missing; scripts/test-setup.ts
+// Tests declare their needs by `needs` (needs.ts); scripts/test/run.ts sums up what was missing; scripts/test/setup.ts
 // installs it. Checks are synchronous, because tests are declared while their file loads, and run once per process.
 import {
   existsSync,
@@ -14,19 +14,27 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dockerProblem } from "./docker-engine.ts";
 
+interface Problem {
+  reason: string;
+  /** Whether the packages of the requirement would help. */
+  isPackage: boolean;
+}
+
 interface Requirement {
   /** Why this machine does not meet it; undefined where it does. */
-  problem(): string | undefined;
+  problem(): Problem | undefined;
   /** Elsewhere nothing can provide it, and TRL_TEST_STRICT does not ask for it. */
   isLinuxOnly?: true;
   /** Packages that provide it. */
   apt?: string[];
   brew?: string[];
-  /** What provides it where no package does. */
+  /** What helps where no package does. */
   hint?: string;
 }
 
 const { platform } = process;
+/** Not that of program.ts, which refuses one that is missing or old. */
+const binary = join(import.meta.dir, "../../dist/trl");
 /** Servers live in directories that an ordinary user's PATH lacks. */
 const serverPath = `${process.env["PATH"] ?? ""}:/usr/local/sbin:/usr/sbin:/sbin`;
 
@@ -59,8 +67,11 @@ const hasOption = (name: string, option: string): boolean =>
 
 const isVim = (): boolean => outputOf(["vi", "--version"]).includes("VIM");
 
-const notInstalled = (name: string): string | undefined =>
-  findProgram(name) ? undefined : `${name} is not installed`;
+const cannot = (reason: string): Problem => ({ reason, isPackage: false });
+const lacks = (reason: string): Problem => ({ reason, isPackage: true });
+
+const notInstalled = (name: string): Problem | undefined =>
+  findProgram(name) ? undefined : lacks(`${name} is not installed`);
 
 const program = (name: string, apt = name, brew = apt): Requirement => ({
   problem: () => notInstalled(name),
@@ -68,18 +79,18 @@ const program = (name: string, apt = name, brew = apt): Requirement => ({
   brew: [brew],
 });
 
-const onlyRoot = (why: string): string | undefined => (isRoot ? undefined : why);
+const onlyRoot = (why: string): Problem | undefined => (isRoot ? undefined : cannot(why));
 
 const onLinux = (requirement: Requirement): Requirement => ({
   ...requirement,
   isLinuxOnly: true,
-  problem: () => (platform === "linux" ? requirement.problem() : "this is not Linux"),
+  problem: () => (platform === "linux" ? requirement.problem() : cannot("this is not Linux")),
 });
 
 const table = {
   linux: onLinux({ problem: () => undefined, hint: "run the tests on Linux" }),
   glibc: onLinux({
-    problem: () => (findLoader() ? undefined : "there is no dynamic loader of glibc"),
+    problem: () => (findLoader() ? undefined : cannot("there is no dynamic loader of glibc")),
     hint: "run the tests on a Linux with glibc",
   }),
   root: { problem: () => onlyRoot("the tests are not run by root"), hint: "run the tests as root" },
@@ -108,7 +119,8 @@ const table = {
   tmux: program("tmux"),
   socat: program("socat"),
   nc: {
-    problem: () => notInstalled("nc") ?? (hasOption("nc", "-U") ? undefined : "this nc has no option -U"),
+    problem: () =>
+      notInstalled("nc") ?? (hasOption("nc", "-U") ? undefined : lacks("this nc has no option -U")),
     apt: ["netcat-openbsd"],
   },
   curl: program("curl"),
@@ -116,12 +128,13 @@ const table = {
   openssl: program("openssl"),
   python3: {
     problem: () =>
-      notInstalled("python3") ?? (succeeds(["python3", "-c", ""]) ? undefined : "python3 does not run"),
+      notInstalled("python3") ??
+      (succeeds(["python3", "-c", ""]) ? undefined : lacks("python3 does not run")),
     apt: ["python3"],
     brew: ["python3"],
   },
   vim: {
-    problem: () => notInstalled("vi") ?? (isVim() ? undefined : "vi is not Vim"),
+    problem: () => notInstalled("vi") ?? (isVim() ? undefined : lacks("vi is not Vim")),
     apt: ["vim-tiny"],
     brew: ["vim"],
   },
@@ -144,7 +157,7 @@ const table = {
     hint: "run the tests as root, outside of an unprivileged container",
   }),
   chromium: {
-    problem: () => (findBrowser() ? fontProblem() : "chromium is not installed"),
+    problem: () => (findBrowser() ? fontProblem() : lacks("chromium is not installed")),
     apt: ["chromium", "fonts-dejavu-core"],
     brew: ["--cask chromium"],
   },
@@ -156,55 +169,53 @@ export const requirements: Record<RequirementName, Requirement> = table;
 export const isForThisPlatform = (name: RequirementName): boolean =>
   platform === "linux" || !requirements[name].isLinuxOnly;
 
-const problems = new Map<RequirementName, string | undefined>();
+const problems = new Map<RequirementName, Problem | undefined>();
 
-export function problemOf(name: RequirementName): string | undefined {
+export function problemOf(name: RequirementName): Problem | undefined {
   if (!problems.has(name)) problems.set(name, requirements[name].problem());
   return problems.get(name);
 }
 
 /** Slow checks are shared by the processes of one run: its directory is in the environment. */
-function remembered(key: string, check: () => string | undefined): string | undefined {
+function remembered(key: string, check: () => string | undefined): Problem | undefined {
   const dir = process.env["TRL_TEST_RUN_DIR"];
-  if (!dir) return check();
-  const file = join(dir, `requirement-${key}`);
-  if (existsSync(file)) return readFileSync(file, "utf8") || undefined;
-  const problem = check();
-  writeFileSync(file, problem ?? "");
-  return problem;
+  const file = dir && join(dir, `requirement-${key}`);
+  const reason = file && existsSync(file) ? readFileSync(file, "utf8") : (check() ?? "");
+  if (file) writeFileSync(file, reason);
+  return reason ? cannot(reason) : undefined;
 }
 
-function otherUserProblem(): string | undefined {
+function otherUserProblem(): Problem | undefined {
   const asOther = ["setpriv", "--reuid=61234", "--regid=61234", "--clear-groups", "--inh-caps=-all"];
-  if (!succeeds([...asOther, "true"])) return "setpriv cannot change the user here";
+  if (!succeeds([...asOther, "true"])) return cannot("setpriv cannot change the user here");
   const isReachable = succeeds([...asOther, "test", "-x", join(import.meta.dir, "../..")]);
-  return isReachable ? undefined : "other users cannot enter the directory of the project";
+  return isReachable ? undefined : cannot("other users cannot enter the directory of the project");
 }
 
-function mountProblem(): string | undefined {
+function mountProblem(): Problem | undefined {
   const dir = mkdtempSync(join(tmpdir(), "trl-test-mount-"));
   const isMounted = succeeds(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", dir]);
   if (isMounted) succeeds(["umount", dir]);
   rmSync(dir, { recursive: true });
-  return isMounted ? undefined : "nothing can be mounted here";
+  return isMounted ? undefined : cannot("nothing can be mounted here");
 }
 
 /** The tests copy it to where it has no libraries. */
-function busyboxProblem(): string | undefined {
+function busyboxProblem(): Problem | undefined {
   if (!findProgram("busybox")) return notInstalled("busybox");
   const isDynamic = outputOf(["ldd", findProgram("busybox")!]).includes("=>");
-  return isDynamic ? "busybox is not statically linked" : undefined;
+  return isDynamic ? lacks("busybox is not statically linked") : undefined;
 }
 
 /** A browser without any font measures no characters. */
-function fontProblem(): string | undefined {
+function fontProblem(): Problem | undefined {
   if (platform !== "linux") return undefined;
   const hasFonts = ["/usr/share/fonts", "/usr/local/share/fonts"].some(
     (dir) =>
       existsSync(dir) &&
       readdirSync(dir, { recursive: true }).some((name) => /\.(?:[to]tf|pfb)$/i.test(`${name}`)),
   );
-  return hasFonts ? undefined : "there is no font for chromium";
+  return hasFonts ? undefined : lacks("there is no font for chromium");
 }
 
 type Ability = { available: true } | { available: false; reason: string };
@@ -217,23 +228,21 @@ interface Isolation {
 let isolation: Isolation | undefined;
 
 /** Asks the executable, whose own checks decide. */
-function isolationProblem(select: (isolation: Isolation) => (Ability | undefined)[]): string | undefined {
+function isolationProblem(select: (isolation: Isolation) => (Ability | undefined)[]): Problem | undefined {
+  if (!existsSync(binary)) return cannot("dist/trl is not built, and it decides");
   isolation ??= describeIsolation();
-  for (const ability of select(isolation)) if (ability && !ability.available) return ability.reason;
+  for (const ability of select(isolation)) if (ability && !ability.available) return cannot(ability.reason);
   return undefined;
 }
 
 function describeIsolation(): Isolation {
   const dir = mkdtempSync(join(tmpdir(), "trl-test-describe-"));
   mkdirSync(join(dir, "run"), { mode: 0o700 });
-  const { stdout, stderr } = Bun.spawnSync(
-    [join(import.meta.dir, "../../dist/trl"), "--stdin", "--allow-root"],
-    {
-      env: { ...process.env, TRL_RUNTIME_DIR: join(dir, "run") },
-      stdin: Buffer.from('{"id":"1","method":"system.describe","params":{}}\n'),
-      timeout: 10_000,
-    },
-  );
+  const { stdout, stderr } = Bun.spawnSync([binary, "--stdin", "--allow-root"], {
+    env: { ...process.env, TRL_RUNTIME_DIR: join(dir, "run") },
+    stdin: Buffer.from('{"id":"1","method":"system.describe","params":{}}\n'),
+    timeout: 10_000,
+  });
   rmSync(dir, { recursive: true });
   const line = stdout.toString().split("\n", 1)[0]!;
   if (!line) throw new Error(`dist/trl did not describe this machine:\n${stderr}`);
