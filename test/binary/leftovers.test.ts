@@ -56,7 +56,7 @@ async function startALot(wire: Wire, mark: string, isolations: Isolation[]): Pro
     await wire.call("exec.stream", { session_id: id, command, timeout_s: 0 });
   }
   for (const driver of ["native", "bun-pty"] as const) {
-    const command = `trap '' HUP TERM; setsid nohup sleep ${mark} & sleep ${mark}`;
+    const command = `trap '' HUP TERM; setsid nohup sleep ${mark} >/dev/null 2>&1 & sleep ${mark}`;
     await wire.call("pty.create", { driver, command });
   }
   const expected = 12 + 3 * 2 + 2 + 2 + 1 + 1 + 1 + isolations.length * 2 + 2 * 2;

@@ -12,7 +12,12 @@ setDefaultTimeout(60_000);
 const test = needs("python3").test.concurrent;
 
 const example = join(import.meta.dir, "../../examples/python");
-const env = { ...process.env, PYTHONPATH: example, PYTHONDONTWRITEBYTECODE: "1" };
+const env = {
+  ...process.env,
+  TMPDIR: process.env["HOME"]!,
+  PYTHONPATH: example,
+  PYTHONDONTWRITEBYTECODE: "1",
+};
 
 function startAgent(socketPath: string) {
   const words = ["python3", "-u", join(example, "agent.py"), socketPath];

@@ -18,7 +18,7 @@ function trl(socketPath: string, ...words: string[]) {
     env: {
       PATH: process.env["PATH"],
       TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"],
-      HOME: "/tmp",
+      HOME: process.env["HOME"],
       TRL_SOCKET_PATH: socketPath,
     } as Record<string, string>,
     cwd: "/tmp",
@@ -220,7 +220,7 @@ needs("tmux").describe("trl attach", () => {
     await using daemon = await startDaemon();
     using user = await atWork(daemon);
     const modes = ["alternate_on", "mouse_any_flag", "keypad_cursor_flag", "keypad_flag", "cursor_flag"];
-    user.enter("seq 1 300 >numbers; printf '\\033[?1000h\\033[?25l'; less -S numbers");
+    user.enter(`cd ${daemon.dir}; seq 1 300 >numbers; printf '\\033[?1000h\\033[?25l'; less -S numbers`);
     await user.sees(/^numbers/m);
     await until("the modes", () => user.knows(...modes) === "1 1 1 1 0");
     user.press("C-\\");

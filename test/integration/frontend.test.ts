@@ -369,6 +369,7 @@ describe("WriteInput", () => {
     using wire = await frontend();
     await waiting(wire, "typed", 'printf "%s" "$line" | od -An -v -tx1 | tr -d " \\n"; echo .');
     wire.sendFrame({ type: "Subscribe", session_id: "typed" });
+    await shows(wire, "typed", "ready"); // a redraw in the middle of what follows would cut it in two
     const pieces = ["aGk=", " ä", "€", "😀", " 漢字\r"];
     wire.send(pipelined(...pieces.map((data) => ({ type: "WriteInput", session_id: "typed", data }))));
     await shows(wire, "typed", `${Buffer.from("aGk= ä€😀 漢字").toString("hex")}.`);
@@ -378,6 +379,7 @@ describe("WriteInput", () => {
     using wire = await frontend();
     await waiting(wire, "bytes", 'printf "%s" "$line" | od -An -v -tx1 | tr -d " \\n"; echo .');
     wire.sendFrame({ type: "Subscribe", session_id: "bytes" });
+    await shows(wire, "bytes", "ready"); // see above
     const data = Buffer.from("68ff80fe0d", "hex").toString("base64");
     wire.sendFrame({ type: "WriteInput", session_id: "bytes", data, encoding: "base64" });
     await shows(wire, "bytes", "68ff80fe.");

@@ -15,7 +15,7 @@ export interface Called {
 const environment = (socketPath: string, more: Record<string, string> = {}) =>
   ({
     PATH: process.env["PATH"],
-    HOME: "/tmp",
+    HOME: process.env["HOME"],
     LANG: "C.UTF-8",
     TRL_SOCKET_PATH: socketPath,
     ...more,

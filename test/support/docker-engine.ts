@@ -35,6 +35,17 @@ export function dockerProblem(dockerd: string): string | undefined {
     timeout: 60_000,
   });
   const lines = readFileSync(join(dir, "log"), "utf8").trim().split("\n");
+  const reason =
+    lines.findLast((line) => /^failed|^docker:|level=(?:error|fatal)/.test(line)) ?? lines.at(-1);
+  unmountUnder(dir);
   rmSync(dir, { recursive: true, force: true });
-  return success ? undefined : `a Docker engine does not work here: ${lines.at(-1)}`;
+  return success ? undefined : `a Docker engine does not work here: ${reason}`;
+}
+
+/** An engine that has failed may leave mounts behind; the innermost go first. */
+export function unmountUnder(directory: string): void {
+  const lines = readFileSync("/proc/self/mounts", "utf8").split("\n");
+  const mounts = lines.map((line) => line.split(" ")[1] ?? "");
+  for (const path of mounts.filter((path) => path.startsWith(`${directory}/`)).reverse())
+    Bun.spawnSync(["umount", "-l", path]);
 }

@@ -2,7 +2,7 @@
 // afterwards, with everything that ran in it. No image is pulled: one is made of programs of this machine.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { engineFlags } from "./docker-engine.ts";
+import { engineFlags, unmountUnder } from "./docker-engine.ts";
 import { placeExecutable } from "./far.ts";
 import { endAll, processesWith } from "./processes.ts";
 import { findProgram } from "./requirements.ts";
@@ -41,7 +41,7 @@ export async function startDocker(): Promise<TestDocker> {
     if (containers.length > 0) ask(["rm", "-f", ...containers]);
     await endAll([child.pid]);
     await endAll(processesWith(dir.path)); // containerd and its shims, should they be left
-    for (const mount of mountsUnder(dir.path)) Bun.spawnSync(["umount", "-l", mount]);
+    unmountUnder(dir.path);
     dir[Symbol.dispose]();
   };
   const image = "trl-test:1";
@@ -115,11 +115,4 @@ function importImage(root: string, name: string, env: Record<string, string | un
   const pack = `chmod 1777 tmp && tar -c . | docker import --change 'ENV PATH=/bin' - ${name}`;
   const { exitCode, stderr } = Bun.spawnSync(["sh", "-c", pack], { cwd: root, env, stdin: "ignore" });
   if (exitCode !== 0) throw new Error(`docker import: ${stderr}`);
-}
-
-/** The innermost first. */
-function mountsUnder(directory: string): string[] {
-  const lines = readFileSync("/proc/self/mounts", "utf8").split("\n");
-  const mounts = lines.map((line) => line.split(" ")[1] ?? "");
-  return mounts.filter((path) => path.startsWith(`${directory}/`)).reverse();
 }

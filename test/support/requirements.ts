@@ -112,6 +112,11 @@ const table = {
     apt: ["bubblewrap"],
     hint: "bubblewrap must be allowed to make user namespaces",
   }),
+  "user namespaces": onLinux({
+    problem: () => notInstalled("bwrap") ?? namespaceProblem(),
+    apt: ["bubblewrap"],
+    hint: "ordinary users must be allowed to make user namespaces",
+  }),
   dash: program("dash"),
   zsh: program("zsh"),
   fish: program("fish"),
@@ -190,6 +195,15 @@ function otherUserProblem(): Problem | undefined {
   if (!succeeds([...asOther, "true"])) return cannot("setpriv cannot change the user here");
   const isReachable = succeeds([...asOther, "test", "-x", join(import.meta.dir, "../..")]);
   return isReachable ? undefined : cannot("other users cannot enter the directory of the project");
+}
+
+/** What an ordinary user may do, whoever runs the tests. */
+function namespaceProblem(): Problem | undefined {
+  const asOrdinary = isRoot
+    ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]
+    : [];
+  const isAllowed = succeeds([...asOrdinary, "bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"]);
+  return isAllowed ? undefined : cannot("ordinary users may not make user namespaces here");
 }
 
 function mountProblem(): Problem | undefined {
