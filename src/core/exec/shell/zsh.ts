@@ -22,15 +22,14 @@ const neverKept = [
 const late = ["errexit", "errreturn", "xtrace", "verbose", "allexport"];
 
 /**
- * What a handler of the user's prints would be in the report, and what it changes would be there by half. They are
- * ignored, as they would end the shell otherwise, or reset, where nothing would end or a child's status would be lost.
- * That is over with the function that reports. They are listed where nobody reads, ahead of the report: the line that ends
- * one names its signal. Some are functions, and gone by this: they are reported nevertheless.
+ * Handlers of the user's must not run while the report is written: what they print would be in it, and what they change
+ * would be there by half. zsh cannot ignore a signal that has a handler without a moment in which the signal would end
+ * the shell. So where there are any, a subshell writes the report, which signals to the shell do not reach; it drops its
+ * own copies of them. They are listed first, in the report's file: the line that ends one names its signal. Some are
+ * functions, and gone by this: they are reported nevertheless.
  */
-const silenceHandlers = (dir: string): ByteString => `builtin trap
-__trl_names=(\${\${(f)"$(<${parts.fileWord(dir, "report")})"}##* } \${\${(k)functions[(I)TRAP*]}#TRAP})
-__trl_kept=
-for __trl_name in \${\${signals:#(EXIT|XFSZ)}:*__trl_names}; do
+const silenceHandlers: ByteString = `__trl_kept=
+for __trl_name in $__trl_handled; do
 (( ! \${+functions[TRAP$__trl_name]} )) || __trl_kept+="TRAP$__trl_name () {
 \${functions[TRAP$__trl_name]}
 }
@@ -42,15 +41,8 @@ done
 const bootScript = (dir: string): ByteString => `unset ZDOTDIR
 __trl_done=
 __trl_on0=(\${(k)options[(R)on]})
-__trl_report() {
-[[ -z $__trl_done ]] || builtin return 0
-__trl_on=(\${(k)options[(R)on]})
-builtin emulate -L zsh
-builtin setopt extended_glob
-builtin unsetopt xtrace verbose err_exit err_return
-builtin trap '' XFSZ
-{
-${silenceHandlers(dir)}builtin printf '\\0'
+__trl_write() {
+${silenceHandlers}builtin printf '\\0'
 __trl_constant=() __trl_gone=() __trl_before=
 for __trl_at __trl_name in $__trl_env; do
 __trl_saved=${parts.fileWord(dir, "savedEnv")}.$__trl_at
@@ -85,7 +77,20 @@ __trl_names=(\${(k)functions:#__trl_*})
 (( \${#__trl_names} == 0 )) || builtin functions $__trl_names
 builtin print -r -- "$__trl_kept"
 builtin printf '\\0whole'
-} >| ${parts.fileWord(dir, "report")}
+}
+__trl_report() {
+[[ -z $__trl_done ]] || builtin return 0
+__trl_on=(\${(k)options[(R)on]})
+builtin emulate -L zsh
+builtin setopt extended_glob
+builtin unsetopt xtrace verbose err_exit err_return
+builtin trap '' XFSZ
+builtin trap >| ${parts.fileWord(dir, "report")}
+__trl_names=(\${\${(f)"$(<${parts.fileWord(dir, "report")})"}##* } \${\${(k)functions[(I)TRAP*]}#TRAP})
+__trl_handled=(\${\${signals:#(EXIT|XFSZ)}:*__trl_names})
+if (( \${#__trl_handled} )); then ( __trl_write ) >| ${parts.fileWord(dir, "report")}
+else __trl_write >| ${parts.fileWord(dir, "report")}
+fi
 __trl_done=1
 }
 __trl_hook() { { __trl_report } >/dev/null 2>&1 }
