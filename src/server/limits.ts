@@ -3,8 +3,10 @@
 /** A command waits no longer for a client whose connection broke, however patient that one said it is. */
 export const heldPlaceSecondsMax = 60;
 
-/** At shutdown, how long the last replies may take to leave. */
-export const farewellMs = 100;
+/** At shutdown, how long a client may take nothing of what is still for it before its connection is closed. */
+export const farewellStallMs = 400;
+/** At shutdown, how long a client may take in all, however steadily it reads. */
+export const farewellMaxMs = 2000;
 
 /** Written to a pipe, a response or a WebSocket and not taken yet; beyond it nothing more is written. */
 export const pipeBytesMax = 1024 * 1024;

@@ -6,7 +6,8 @@ import { Connection } from "./connection.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import type { Door } from "./door.ts";
-import { farewellMs, pipeBytesMax, readerCheckMs } from "./limits.ts";
+import { untilTaken } from "./farewell.ts";
+import { pipeBytesMax, readerCheckMs } from "./limits.ts";
 
 export interface StdioDoor extends Door {
   /** The input has ended and all is answered, or nobody reads the answers any more. */
@@ -72,9 +73,10 @@ export function serveStdio(
     cut() {}, // its client cannot come again
     stopAccepting() {},
     async farewell() {
-      const deadline = performance.now() + farewellMs;
-      while ((connection.isBusy || output.pendingBytes > 0) && performance.now() < deadline)
-        await Bun.sleep(1);
+      await untilTaken(
+        () => connection.isBusy || output.pendingBytes > 0,
+        () => counters.bytesOut - output.pendingBytes,
+      );
       connection.closed();
     },
   };

@@ -8,7 +8,7 @@ import { Connection } from "./connection.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import type { Door } from "./door.ts";
-import { farewellMs } from "./limits.ts";
+import { untilTaken } from "./farewell.ts";
 import type { Wire } from "./wire.ts";
 
 export interface UnixServerOptions {
@@ -43,8 +43,10 @@ export function serveUnix(options: UnixServerOptions): Door {
     listening: socket,
     stopAccepting: () => stop(false),
     farewell: async () => {
-      const deadline = performance.now() + farewellMs;
-      while (isSome("isBusy") && performance.now() < deadline) await Bun.sleep(1);
+      await untilTaken(
+        () => isSome("isBusy"),
+        () => options.counters.bytesOut,
+      );
       for (const client of sockets) client.end();
       stop(true);
     },

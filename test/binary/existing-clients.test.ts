@@ -57,16 +57,17 @@ needs("socat").test(
 set -e
 "$BINARY" --socket-path "$SOCK" >"$DIR/log" 2>&1 &
 PID=$!
-for i in $(seq 1 30); do [ -S "$SOCK" ] && break; sleep 0.1; done
+trap 'kill $PID 2>/dev/null' EXIT
+for i in $(seq 1 100); do [ -S "$SOCK" ] && break; sleep 0.1; done
 [ -S "$SOCK" ] || { echo "no socket"; exit 1; }
-send() { echo "$1" | socat - UNIX-CONNECT:"$SOCK"; }
+send() { echo "$1" | socat -t 20 - UNIX-CONNECT:"$SOCK"; } # its own patience is half a second
 send '{"id":"1","method":"system.ping","params":{}}' | grep -q '"ok":true'
 SID=$(send '{"id":"2","method":"session.create","params":{"shell":"/bin/zsh"}}' | grep -o 's-[0-9a-f]*')
 send '{"id":"3","method":"exec.run","params":{"session_id":"'$SID'","command":"echo hello"}}' | grep -q '"stdout":"hello\\\\n"'
 send '{"id":"4","method":"session.list","params":{}}' | grep -q "$SID"
 send '{"id":"5","method":"session.destroy","params":{"session_id":"'$SID'"}}' | grep -q terminated
 kill $PID
-for i in $(seq 1 10); do kill -0 $PID 2>/dev/null || break; sleep 0.1; done
+for i in $(seq 1 100); do kill -0 $PID 2>/dev/null || break; sleep 0.1; done
 ! kill -0 $PID 2>/dev/null
 echo stopped
 `;

@@ -70,12 +70,14 @@ describe("frames", () => {
     );
     await wire.frame((frame) => frame["type"] === "exit");
     const frames = wire.frames.filter((frame) => frame["type"] === "stdout");
-    expect(frames.map(({ data, offset }) => [data, offset])).toEqual([
-      ["€", 0],
-      ["€", 3],
-      ["€", 6],
-      ["\uFFFD", 9],
-    ]);
+    // How many come in one frame is a matter of time.
+    expect(frames.map(({ data }) => data).join("")).toBe("€€€\uFFFD");
+    expect(frames.length).toBeGreaterThan(1);
+    let offset = 0;
+    for (const frame of frames) {
+      expect(frame["offset"]).toBe(offset);
+      offset += Buffer.byteLength(frame["data"]);
+    }
     expect(streamId).toMatch(/^x-[0-9a-f]{8}$/);
   });
 

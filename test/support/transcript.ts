@@ -76,6 +76,8 @@ const rules: [RegExp, string][] = [
     /(["']state["']: ?["']running["'].*["']stdout_bytes["']: ?)\d+(, ?["']stderr_bytes["']: ?)\d+/g,
     "$1<n>$2<n>",
   ],
+  // of what a killed daemon had left: a shell that waited for its next command may be just about to end
+  [/("message":"ended what a killed daemon had left","processes":)\d+/g, "$1<n>"],
   // of a screen: how a shell draws its prompt is its own business
   [/(["']alternate_screen["']: ?\w+, ?["']offset["']: ?)\d+/g, "$1<n>"],
   [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<date>"],

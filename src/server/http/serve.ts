@@ -1,6 +1,7 @@
 // The HTTP door: it listens, and lets in by request or by WebSocket.
 import type { Door } from "../door.ts";
-import { farewellMs, idleHttpSeconds } from "../limits.ts";
+import { untilTaken } from "../farewell.ts";
+import { idleHttpSeconds } from "../limits.ts";
 import { HttpHouse, type HttpOptions } from "./house.ts";
 import { Listener } from "./listener.ts";
 import { type SocketData, webSocketHandler } from "./websocket.ts";
@@ -43,9 +44,10 @@ export function serveHttp(options: HttpOptions): HttpDoor {
     tickets: () => house.tickets.pack(),
     stopAccepting: () => house.stopAccepting(),
     async farewell() {
-      const deadline = performance.now() + farewellMs;
-      const isBusy = () => listener.pendingRequests > 0 || house.isBusy;
-      while (isBusy() && performance.now() < deadline) await Bun.sleep(1);
+      await untilTaken(
+        () => listener.pendingRequests > 0 || house.isBusy,
+        () => counters.bytesOut,
+      );
       await listener.close();
     },
   };
