@@ -661,6 +661,18 @@ describe("where it is easy to go wrong:", () => {
   );
 });
 
+testOnce()("a few bytes of output keep nobody else waiting, whatever they ask of the screen", async () => {
+  using other = await daemon.connect();
+  for (const final of "STLMIZb") {
+    const terminal = await newTerminal(wire, {
+      command: `printf 'x\\033[2147483647${final}\\033[H\\033[2Jafter-${final}'; cat`,
+    });
+    await terminal.waitFor(`after-${final}`);
+    await other.call("system.ping", {});
+    await wire.call("pty.close", { session_id: terminal.id });
+  }
+});
+
 test("unknown terminals are SESSION_NOT_FOUND", async () => {
   for (const [method, params] of [
     ["pty.write", { data: "" }],

@@ -11,7 +11,7 @@ import { isSelected, type Selection, type Territory } from "./selection.ts";
 import { type Owner, ownerFromTags } from "./tags.ts";
 
 /** When so many are remembered, those that have ended are forgotten. */
-const metMax = 1024;
+const metAtFirst = 1024;
 
 export class Custody {
   #sessions = new Set<string>();
@@ -27,6 +27,8 @@ export class Custody {
   #metDead = false;
   /** Processes met as somebody's descendants: if they lose their parents, it is known whose they are. */
   #met: Map<number, Adopted>;
+  /** Twice as many as were alive at the last look through all of them: each is looked at once for each that comes. */
+  #metMax = metAtFirst;
   readonly pids = (): number[] => [...this.#roots.keys(), ...this.#adopted.keys()];
 
   /** Where orphans cannot be adopted (macOS), groups and tags must do. */
@@ -180,14 +182,18 @@ export class Custody {
   }
 
   #isCommand(commandId: string | undefined): boolean {
-    const owners = [...this.#roots.values(), ...[...this.#adopted.values()].map(({ owner }) => owner)];
-    return commandId !== undefined && owners.some((owner) => owner?.commandId === commandId);
+    if (commandId === undefined) return false;
+    for (const owner of this.#roots.values()) if (owner.commandId === commandId) return true;
+    for (const { owner } of this.#adopted.values()) if (owner?.commandId === commandId) return true;
+    return false;
   }
 
   /** A session runs one command at a time. */
   #commandIn(sessionId: string, justEnded: Owner | undefined): Owner | undefined {
-    const running = [...this.#roots.values(), justEnded];
-    return running.find((owner) => owner?.sessionId === sessionId && owner.commandId !== undefined);
+    const isRunning = (owner: Owner | undefined) =>
+      owner?.sessionId === sessionId && owner.commandId !== undefined;
+    for (const owner of this.#roots.values()) if (isRunning(owner)) return owner;
+    return isRunning(justEnded) ? justEnded : undefined;
   }
 
   /**
@@ -228,10 +234,11 @@ export class Custody {
   }
 
   #meet(entry: ProcessEntry, owner: Owner): void {
-    if (this.#met.size >= metMax) {
+    if (this.#met.size >= this.#metMax) {
       for (const [pid, { entry: known }] of this.#met) {
         if (processTable.entry(pid)?.startTime !== known.startTime) this.#met.delete(pid);
       }
+      this.#metMax = Math.max(metAtFirst, this.#met.size * 2);
     }
     this.#met.set(entry.pid, { entry, owner });
   }

@@ -56,13 +56,16 @@ function childrenOf(pid: number): number[] {
 let ownChildrenFd: number | undefined;
 let childrenBuffer = Buffer.allocUnsafeSlow(4096);
 
-/** Looked at after every command, so the file stays open. */
+/** Looked at after every command, so the file stays open. One read gives a page at most, some 500 to 800 children. */
 function ownChildren(): number[] {
   ownChildrenFd ??= openSync(`/proc/${process.pid}/task/${process.pid}/children`, "r");
+  let length = 0;
   for (;;) {
-    const length = readSync(ownChildrenFd, childrenBuffer, 0, childrenBuffer.length, 0);
-    if (length < childrenBuffer.length) return numbersIn(childrenBuffer.toString("latin1", 0, length));
-    childrenBuffer = Buffer.allocUnsafeSlow(childrenBuffer.length * 2);
+    if (length === childrenBuffer.length)
+      childrenBuffer = Buffer.concat([childrenBuffer], childrenBuffer.length * 2);
+    const read = readSync(ownChildrenFd, childrenBuffer, length, childrenBuffer.length - length, length);
+    if (read === 0) return numbersIn(childrenBuffer.toString("latin1", 0, length));
+    length += read;
   }
 }
 

@@ -22,8 +22,23 @@ interface Inner {
     parse(data: Uint8Array | string): void;
     _parser: { currentState: number; reset(): void };
     _curAttrData: Attributes;
-  };
+  } & Record<Repeat, (params: { params: number[]; length: number }) => boolean>;
 }
+
+/**
+ * Sequences that the emulator carries out as often as their parameter says: a program could keep it busy for minutes, or
+ * have it fill the memory, with a few bytes. Beyond a whole screen, once more makes no difference.
+ */
+const repeats = {
+  S: "scrollUp",
+  T: "scrollDown",
+  L: "insertLines",
+  M: "deleteLines",
+  I: "cursorForwardTab",
+  Z: "cursorBackwardTab",
+  b: "repeatPrecedingCharacter",
+} as const;
+type Repeat = (typeof repeats)[keyof typeof repeats];
 
 const mouseEncodings: Record<string, string> = { SGR: "\x1b[?1006h", SGR_PIXELS: "\x1b[?1016h" };
 const mouseModes = {
@@ -64,6 +79,19 @@ export class Emulator {
     this.#terminal.onTitleChange((title) => {
       this.#title = title;
     });
+    this.#boundRepeats();
+  }
+
+  #boundRepeats(): void {
+    for (const [final, name] of Object.entries(repeats))
+      this.#terminal.parser.registerCsiHandler({ final }, ([count]) => {
+        const { cols, rows } = this.#terminal;
+        const screen = final === "b" ? cols * rows : Math.max(cols, rows);
+        if (typeof count !== "number" || count <= screen) return false;
+        // The same column is reached as by all of them.
+        const bounded = final === "b" ? screen + (count % cols) : screen;
+        return this.#inner._inputHandler[name]({ params: [bounded], length: 1 });
+      });
   }
 
   get size(): TerminalSize {

@@ -136,3 +136,34 @@ test("text to be matched has long lines in one piece", () => {
   mine.write(`${"0123456789".repeat(5)}\r\nnext`);
   expect(mine.logicalText(0).startsWith(`${"0123456789".repeat(5)}\nnext\n`)).toBe(true);
 });
+
+describe("a parameter that says how often", () => {
+  const most = 2 ** 31 - 1;
+  const begin = "one\r\ntwo\r\nthree\x1b[2;5r\x1b[3;4Hx";
+  const shown = (text: string) => {
+    const emulator = new Emulator({ cols, rows }, () => {});
+    emulator.write(begin + text);
+    const result = { lines: emulator.lines(100), cursor: emulator.cursor };
+    emulator.dispose();
+    return result;
+  };
+
+  test.each([..."STLMIZ"])("of %s does no more than a whole screen of it", (final) => {
+    expect(shown(`\x1b[${most}${final}`)).toEqual(shown(`\x1b[1${final}`.repeat(Math.max(cols, rows))));
+  });
+
+  test("of b fills the screen, and ends in the same column as all of it", () => {
+    const { lines, cursor } = shown(`\x1b[${most}b`);
+    expect(lines).toContain("x".repeat(cols));
+    expect(cursor.col).toBe(shown(`\x1b[${most % cols}b`).cursor.col);
+  });
+
+  test("of no sequence keeps the emulator busy", () => {
+    // Each of them ends; one that is carried out step by step would take minutes.
+    for (const prefix of ["", "?", ">", "=", "<"])
+      for (const between of ["", " ", "!", '"', "$", "'", "*", "#"])
+        for (let final = 0x40; final <= 0x7e; final++)
+          for (const params of [`${most}`, `${most};${most}`, `1;${most};5;${most}`])
+            shown(`\x1b[${prefix}${params}${between}${String.fromCharCode(final)}`);
+  });
+});
