@@ -124,9 +124,9 @@ describe("docker kill", () => {
     // Who has never seen it alive is told the same.
     await using fresh = await startFront({ box: docker(id) });
     await using newcomer = await fresh.connect();
-    expect((await newcomer.call("session.list", {})).unavailable).toMatchObject([
-      { runtime: "box", reason: expect.stringContaining("is not running") },
-    ]);
+    // On a busy machine the engine's answer takes longer than a list waits for it.
+    const reasonOf = async () => (await newcomer.call("session.list", {})).unavailable?.[0]?.reason;
+    await until("the reason", async () => (await reasonOf())?.includes("is not running"));
     engine.docker("start", id);
     await until(
       "its return",
