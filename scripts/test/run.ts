@@ -5,17 +5,17 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { allProcesses } from "../../test/support/processes.ts";
-import { problemOf, type RequirementName } from "../../test/support/requirements.ts";
+import { isRequirement, isStrict, mustBeMet, problemOf } from "../../test/support/requirements.ts";
 import { ownersIn } from "../../test/support/temp-dir.ts";
 import { costs, countLine, readReport, type TestCase } from "./report.ts";
 import { setupHint } from "./setup-plan.ts";
 
-const usage = `Usage: bun scripts/test/run.ts [quick|integration|full] [--tell-flaky] [--report FILE] [PATTERN ...]
+const usage = `Usage: bun scripts/test/run.ts [--mode MODE] [--tell-flaky] [--report FILE] [PATTERN ...]
 
-  (none)       lint, types, build, and all tests but the long variants: npm test
-  quick        lint, types, unit tests and tidy, without a build or a daemon: npm run test:quick
-  integration  build, and the tests that are no unit tests: npm run test:integration
-  full         all of it, with the long variants: npm run test:full
+  --mode normal       lint, types, build, and all tests but the long variants: npm test
+  --mode quick        lint, types, unit tests and tidy, without a build or a daemon: npm run test:quick
+  --mode integration  build, and the tests that are no unit tests: npm run test:integration
+  --mode full         all of it, with the long variants: npm run test:full
 
   PATTERN        only test files whose path contains it
   --tell-flaky   runs the files that failed once more, alone, to tell a flaky test from a broken one; the run has
@@ -23,11 +23,12 @@ const usage = `Usage: bun scripts/test/run.ts [quick|integration|full] [--tell-f
   --report FILE  keeps the report of the run, in the format of JUnit
 
   TRL_TEST_WORKERS=N runs N files at a time.
-  TRL_TEST_STRICT=1 makes tests fail that lack something, instead of skipping them.`;
+  TRL_TEST_STRICT=1 makes tests fail that lack something, instead of skipping them.
+  TRL_TEST_WITHOUT=limits,docker excepts what this machine is known to lack.`;
 
 const root = join(import.meta.dir, "../..");
-const modes = ["quick", "integration", "full"] as const;
-type Mode = (typeof modes)[number] | "normal";
+const modes = ["normal", "quick", "integration", "full"] as const;
+type Mode = (typeof modes)[number];
 
 interface Options {
   mode: Mode;
@@ -39,12 +40,13 @@ interface Options {
 function optionsFrom(args: string[]): Options {
   const [known, words] = parse(args);
   if (known.help) stop(usage, 0);
-  const mode = modes.find((name) => name === words[0]);
+  const mode = modes.find((name) => name === (known.mode ?? "normal"));
+  if (!mode) stop(`no such mode: ${known.mode}\n\n${usage}`, 64);
   return {
-    mode: mode ?? "normal",
+    mode,
     tellsFlaky: known["tell-flaky"] ?? false,
     report: known.report,
-    patterns: mode ? words.slice(1) : words,
+    patterns: words.map((word) => word.replace(/^\.\//, "")),
   };
 }
 
@@ -55,6 +57,7 @@ function parse(args: string[]) {
       allowPositionals: true,
       options: {
         help: { type: "boolean", short: "h" },
+        mode: { type: "string" },
         "tell-flaky": { type: "boolean" },
         report: { type: "string" },
       },
@@ -88,11 +91,39 @@ const isLong = (file: string) => file.endsWith(".full.test.ts");
 function filesOf({ mode, patterns }: Options): string[] {
   const all = [...new Bun.Glob("test/**/*.test.ts").scanSync(root)].sort();
   const ofMode = all.filter((file) => {
-    if (isLong(file)) return mode === "full" || patterns.some((pattern) => file === pattern);
+    if (isLong(file)) return mode === "full" || patterns.some((pattern) => file.includes(pattern));
     return mode === "quick" ? isQuick(file) : mode === "integration" ? !isQuick(file) : true;
   });
   if (patterns.length === 0) return ofMode;
   return ofMode.filter((file) => patterns.some((pattern) => file.includes(pattern)));
+}
+
+/** Shared by all processes of this run: what they have found out of the machine, and whose a directory is. */
+const runDir = mkdtempSync(join(tmpdir(), "trl-test-run-"));
+process.env["TRL_TEST_RUN_DIR"] = runDir;
+process.on("exit", () => rmSync(runDir, { recursive: true, force: true }));
+
+/** What is going on now, and ends with this process. */
+let running: Bun.Subprocess | undefined;
+const pidsAtFirst = executablePids();
+for (const [signal, code] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)
+  process.on(signal, async () => {
+    running?.kill("SIGKILL");
+    await running?.exited;
+    for (const pid of executablePids().filter((it) => !pidsAtFirst.includes(it))) endProcess(pid);
+    process.exit(code);
+  });
+
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGTERM");
+  } catch {
+    // it has ended meanwhile
+  }
 }
 
 /** Side by side; what a check printed is shown as a whole, and only where it failed. */
@@ -119,48 +150,38 @@ async function runTests(
   files: string[],
   { mode, workerCount, keepAs }: { mode: Mode; workerCount: number; keepAs?: string | undefined },
 ): Promise<TestCase[]> {
-  const runDir = mkdtempSync(join(tmpdir(), "trl-test-run-"));
   const before = executablePids();
-  try {
-    const report = join(runDir, "report.xml");
-    const flags = [
-      `--parallel=${workerCount}`,
-      "--timeout",
-      "30000",
-      "--max-concurrency=4",
-      "--only-failures",
-    ];
-    const reporting = ["--reporter=junit", `--reporter-outfile=${report}`];
-    const child = Bun.spawn(["bun", "test", ...flags, ...reporting, ...files.map((file) => `./${file}`)], {
-      cwd: root,
-      env: {
-        ...process.env,
-        TRL_TEST_RUN_DIR: runDir,
-        ...(mode === "full" ? { TRL_TEST_FULL: "1" } : {}),
-      },
-      stdio: ["ignore", "inherit", "inherit"],
+  rmSync(join(runDir, "report.xml"), { force: true });
+  const report = join(runDir, "report.xml");
+  const flags = [`--parallel=${workerCount}`, "--timeout", "30000", "--max-concurrency=4", "--only-failures"];
+  const reporting = ["--reporter=junit", `--reporter-outfile=${report}`];
+  const child = Bun.spawn(["bun", "test", ...flags, ...reporting, ...files.map((file) => `./${file}`)], {
+    cwd: root,
+    env: {
+      ...process.env,
+      ...(mode === "full" ? { TRL_TEST_FULL: "1" } : {}),
+    },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  running = child;
+  const code = await child.exited;
+  const xml = await Bun.file(report)
+    .text()
+    .catch(() => "");
+  if (keepAs) writeFileSync(keepAs, xml);
+  const cases = readReport(xml);
+  const reported = new Set(cases.map(({ file }) => file));
+  const failedToLoad = files.filter((file) => !reported.has(file));
+  for (const file of failedToLoad)
+    cases.push({
+      file,
+      name: "(did not run: it did not load, declares no test, or the run broke off)",
+      outcome: "failed",
+      missing: [],
     });
-    const code = await child.exited;
-    const xml = await Bun.file(report)
-      .text()
-      .catch(() => "");
-    if (keepAs) writeFileSync(keepAs, xml);
-    const cases = readReport(xml);
-    const reported = new Set(cases.map(({ file }) => file));
-    const failedToLoad = files.filter((file) => !reported.has(file));
-    for (const file of failedToLoad)
-      cases.push({
-        file,
-        name: "(the file did not load, or declared no test)",
-        outcome: "failed",
-        missing: [],
-      });
-    if (code !== 0 && !cases.some(({ outcome }) => outcome === "failed"))
-      cases.push({ file: "bun test", name: `ended with ${code}`, outcome: "failed", missing: [] });
-    return [...cases, ...(await leftBehind(before, runDir))];
-  } finally {
-    rmSync(runDir, { recursive: true, force: true });
-  }
+  if (code !== 0 && !cases.some(({ outcome }) => outcome === "failed"))
+    cases.push({ file: "bun test", name: `ended with ${code}`, outcome: "failed", missing: [] });
+  return [...cases, ...(await leftBehind(before))];
 }
 
 /** Processes of the executable under test. Elsewhere than on Linux they go by their command line. */
@@ -180,7 +201,7 @@ function programOf(pid: number): string | undefined {
 }
 
 /** A test that leaves a daemon behind has failed, whatever it said of itself. */
-async function leftBehind(before: number[], runDir: string): Promise<TestCase[]> {
+async function leftBehind(before: number[]): Promise<TestCase[]> {
   let left: number[] = [];
   for (const deadline = performance.now() + 3000; performance.now() < deadline; await Bun.sleep(50)) {
     left = executablePids().filter((pid) => !before.includes(pid));
@@ -199,6 +220,14 @@ async function leftBehind(before: number[], runDir: string): Promise<TestCase[]>
 const titles = (cases: TestCase[]): string[] => cases.map(({ file, name }) => `  ${file}: ${name}`);
 const failuresOf = (cases: TestCase[]): TestCase[] => cases.filter(({ outcome }) => outcome === "failed");
 
+/** A skip that no requirement of this platform explains is one that nothing else would notice. */
+function failUnexplainedSkips(cases: TestCase[]): void {
+  for (const it of cases) {
+    const isExplained = it.missing.some((name) => isRequirement(name) && !mustBeMet(name));
+    if (it.outcome === "skipped" && !isExplained) it.outcome = "failed";
+  }
+}
+
 /** Which failures go away when their files run once more, with the machine to themselves. */
 async function tellFlaky(failures: TestCase[], mode: Mode): Promise<string[]> {
   const files = [...new Set(failures.map(({ file }) => file))].filter((file) => file.endsWith(".test.ts"));
@@ -211,15 +240,17 @@ async function tellFlaky(failures: TestCase[], mode: Mode): Promise<string[]> {
 }
 
 function missingSummary(cases: TestCase[]): string[] {
-  const found = costs(cases);
+  const found = costs(cases).flatMap(([name, tests]) =>
+    isRequirement(name) ? [[name, tests] as const] : [],
+  );
   if (found.length === 0) return [];
   const width = Math.max(...found.map(([name]) => name.length));
   const rows = found.map(([name, tests]) => {
-    const reason = problemOf(name as RequirementName)?.reason ?? "missing";
+    const reason = problemOf(name)?.reason ?? "missing";
     return `  ${name.padEnd(width)}  ${String(tests).padStart(4)} ${tests === 1 ? "test " : "tests"}  ${reason}`;
   });
-  const verb = process.env["TRL_TEST_STRICT"] === "1" ? "failed (TRL_TEST_STRICT=1)" : "skipped";
-  const hint = setupHint(found.map(([name]) => name as RequirementName));
+  const verb = isStrict ? "failed (TRL_TEST_STRICT=1) or skipped" : "skipped";
+  const hint = setupHint(found.map(([name]) => name));
   return ["", `${verb}, because this machine lacks:`, ...rows, ...hint];
 }
 
@@ -231,6 +262,7 @@ const failedChecks = await runChecks(checksOf[options.mode]);
 if (failedChecks.length > 0) stop(`failed: ${failedChecks.join(", ")}`, 1);
 
 const cases = await runTests(files, { mode: options.mode, workerCount: workers, keepAs: options.report });
+if (isStrict) failUnexplainedSkips(cases);
 const failures = failuresOf(cases);
 const flaky = options.tellsFlaky ? await tellFlaky(failures, options.mode) : [];
 const summary = [

@@ -32,7 +32,12 @@ if [ ! -e $policy ]; then
 fi
 export DEBIAN_FRONTEND=noninteractive
 ${sudo}apt-get update -qq
-${sudo}apt-get install -y -qq --no-install-recommends ${packages.join(" ")} >/dev/null
+found=
+for package in ${packages.join(" ")}; do
+  if [ "$(apt-cache policy "$package" | sed -n 's/^ *Candidate: //p')" = "(none)" ] || ! apt-cache show "$package" >/dev/null 2>&1
+  then echo "not to be had here: $package"; else found="$found $package"; fi
+done
+[ -z "$found" ] || ${sudo}apt-get install -y -qq --no-install-recommends $found >/dev/null
 `;
 const plans: Record<Manager, { by: string; script: string }> = {
   apt: { by: `${sudo}apt-get`, script: aptScript },

@@ -71,23 +71,26 @@ export default defineCommand({
   },
 });
 
-/** For a person who has just started it at a terminal; a log in a file or a pipe has no such lines. */
+/** At a terminal alone: a log in a file or a pipe has no such lines. */
 function printNextSteps(socketPath: string): void {
+  try {
+    // A terminal, or /dev/null, where it does no harm.
+    if (fstatSync(2).isCharacterDevice()) writeSync(2, nextSteps(socketPath));
+  } catch {
+    // closed, or without room
+  }
+}
+
+function nextSteps(socketPath: string): string {
   const where = socketPath === defaultSocketPath ? [] : ["--socket-path", socketPath];
   const words = quoteWords(["run", ...where, "--", "echo", "hello"]);
   const [program, entry] = ownProgram();
   const installed = Bun.which("trl");
   const isInstalled = installed !== null && realpathSync(installed) === realpathSync(program!);
-  const here = (path: string) => quoteWord(relative(process.cwd(), path));
   const command = entry
-    ? `trl ${words} (from source: npx bun ${here(entry)} ${words})`
-    : `${isInstalled ? "trl" : here(program!)} ${words}`;
-  try {
-    if (!fstatSync(2).isCharacterDevice()) return; // a terminal, or /dev/null, where it does no harm
-    writeSync(2, `  It listens on ${socketPath}; Ctrl-C ends it.\n  Next, in another terminal: ${command}\n`);
-  } catch {
-    // closed, or without room
-  }
+    ? `trl ${words} (in this directory: npx bun ${quoteWord(relative(process.cwd(), entry))} ${words})`
+    : `${isInstalled ? "trl" : quoteWord(program!)} ${words}`;
+  return `  It listens on ${socketPath}; Ctrl-C ends it.\n  Next, in another terminal: ${command}\n`;
 }
 
 /** citty keeps the last of several. */

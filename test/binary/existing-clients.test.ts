@@ -48,7 +48,7 @@ needs("python3", "zsh").test("the Python agent of the integration guide", async 
   expect(result.stdout.toString()).toBe("fine\n");
 });
 
-needs("socat").test(
+needs("socat", "zsh").test(
   "a launcher script: start in the foreground, wait for the socket, ask by socat, stop by pid",
   () => {
     using dir = tempDir();

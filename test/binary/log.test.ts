@@ -21,7 +21,7 @@ test("on a terminal a line has the time", async () => {
   const screen = await terminal.waitForRegex("\\d\\d:\\d\\d:\\d\\d \u2139 ready socket=\\S+ pid=\\d+");
   expect(screen.lines?.join("\n")).not.toContain("\x1b");
   const socket = join(daemon.dir, "inner.sock");
-  // Two lines for the person who has started it.
+  // Two lines say what to do next.
   const next = await terminal.waitFor("echo hello");
   const [, ...steps] = next.lines!.join("\n").split(/ready .*\n/);
   expect(steps.join().trimEnd().split("\n")).toEqual([

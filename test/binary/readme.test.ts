@@ -87,37 +87,38 @@ function requirementsOf(example: Runnable): RequirementName[] {
   ];
 }
 
-/** Examples that follow each other with one daemon. What one of them needs, those after it may need as well. */
-interface Chapter {
-  examples: Runnable[];
-  required: RequirementName[];
-}
+/** Examples that follow each other with one daemon. What one of them needs, commands after it may need as well. */
+type Chapter = { example: Runnable; required: RequirementName[] }[];
 
 function chaptersOf(file: string): Chapter[] {
   const chapters: Chapter[] = [];
+  let sofar: RequirementName[] = [];
   for (const example of runnableIn(file)) {
-    if (example.startsAnew || chapters.length === 0) chapters.push({ examples: [], required: [] });
-    const { examples, required } = chapters.at(-1)!;
-    examples.push(example);
-    required.push(...requirementsOf(example).filter((name) => !required.includes(name)));
+    if (example.startsAnew || chapters.length === 0) {
+      chapters.push([]);
+      sofar = [];
+    }
+    sofar = [...new Set([...sofar, ...requirementsOf(example)])];
+    const isRun = example.kind === "program" || example.kind === "console";
+    chapters.at(-1)!.push({ example, required: isRun ? sofar : [] });
   }
   return chapters;
 }
 
 /** A chapter is read from top to bottom; what came of each example is told as soon as it is known. */
 class Reading {
-  readonly outcomes: Promise<void>[] = [];
+  readonly outcomes = new Map<Runnable, Promise<void>>();
   readonly end: Promise<void>;
 
-  constructor(examples: Runnable[], after: Promise<void>) {
+  constructor(chapter: Chapter, after: Promise<void>) {
     let page: Page | undefined;
     let before = after;
-    for (const example of examples) {
+    for (const { example } of chapter.filter(({ required }) => !required.some(problemOf))) {
       const outcome = before.then(async () => {
         page ??= await Page.open();
         await check(page, example);
       });
-      this.outcomes.push(outcome);
+      this.outcomes.set(example, outcome);
       before = outcome.catch(() => {}); // it is for the test to fail; the reader goes on
     }
     this.end = before.then(() => page?.[Symbol.asyncDispose]());
@@ -130,8 +131,8 @@ const chapters = new Map(pages.map((file) => [file, chaptersOf(file)]));
 beforeAll(() => {
   for (const all of chapters.values()) {
     let before = Promise.resolve();
-    for (const chapter of all.filter(({ required }) => !required.some(problemOf))) {
-      const reading = new Reading(chapter.examples, before);
+    for (const chapter of all) {
+      const reading = new Reading(chapter, before);
       readings.set(chapter, reading);
       before = reading.end;
     }
@@ -142,10 +143,10 @@ afterAll(async () => void (await Promise.all([...readings.values()].map(({ end }
 for (const [file, all] of chapters) {
   describe(file, () => {
     for (const chapter of all)
-      for (const [index, { line, kind }] of chapter.examples.entries())
-        needs(...chapter.required).test(
-          `line ${line}: ${kind}`,
-          async () => await readings.get(chapter)!.outcomes[index],
+      for (const { example, required } of chapter)
+        needs(...required).test(
+          `line ${example.line}: ${example.kind}`,
+          async () => await readings.get(chapter)!.outcomes.get(example),
         );
   });
 }

@@ -94,7 +94,6 @@ needs("mount").test("a daemon whose files have no room says so, and leaves nothi
 needs("mount").test("no private directory to be made is said with the place and the reason", () => {
   using disk = smallDisk();
   using place = smallDisk();
-  if (!disk || !place) return;
   disk.makeReadOnly(true);
   const socketPath = join(place.path, "trl.sock");
   const { code, err } = trl(["serve", "--socket-path", socketPath, "--run-dir", disk.path]);

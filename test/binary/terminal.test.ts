@@ -216,7 +216,7 @@ needs("tmux").describe("trl attach", () => {
     await user.asks("stty -a", asItWas);
   });
 
-  test("leaves the alternate screen and every mode, and has them again on return", async () => {
+  needs("less").test("leaves the alternate screen and every mode, and has them again on return", async () => {
     await using daemon = await startDaemon();
     using user = await atWork(daemon);
     const modes = ["alternate_on", "mouse_any_flag", "keypad_cursor_flag", "keypad_flag", "cursor_flag"];

@@ -1,5 +1,6 @@
 // Runs a property over bytes, in bounded time, and tells of a failure all that is needed to keep it.
 import fc from "fast-check";
+import { isFull } from "../support/transport.ts";
 
 export type DoorName = "socket" | "frontend" | "http" | "websocket";
 
@@ -13,7 +14,7 @@ export const fuzzTimeoutMs = 120_000 + numRuns * 200;
 export const settings = {
   seed,
   numRuns,
-  ...(askedRuns === undefined ? { interruptAfterTimeLimit: defaultMs } : {}),
+  ...(askedRuns === undefined && !isFull ? { interruptAfterTimeLimit: defaultMs } : {}),
 };
 
 export async function holdsForBytes(

@@ -1,6 +1,6 @@
 // HTTP: one request a call, its status, streams behind it, numbers and a description.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { durationClasses } from "../../src/core/exec/tally.ts";
 import { type ErrorCode, errorCodes } from "../../src/protocol/errors.ts";
@@ -316,6 +316,18 @@ describe("frames behind the reply", () => {
     expect(await attach(`${streams[0]}:2:0`)).toBe("e");
     expect(await attach(`${streams[1]}:2:0`)).toBe("one");
     expect(await attach("nonsense")).toBe("one");
+  });
+
+  test("of exec.stream are not asked for by an id that is none: the command does not run again", async () => {
+    const session_id = await newSession();
+    const ran = join(daemon.dir, "ran-by-last-event-id");
+    const request = { id: 1, method: "exec.stream", params: { session_id, command: `echo >${ran}` } };
+    for (const id of ["nonsense", "x-00000000", "x-00000000:1", "x-00000000;0;0", "x-00000000:-1:0"]) {
+      const response = await daemon.post(request, { headers: { ...sse, "last-event-id": id } });
+      expect([id, response.status]).toEqual([id, 400]);
+      expect(await response.json()).toMatchObject({ ok: false, error: { code: "INVALID_PARAMS" } });
+    }
+    expect(existsSync(ran)).toBe(false);
   });
 
   test("of a terminal, whose ids lead on", async () => {

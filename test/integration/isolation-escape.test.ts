@@ -1,6 +1,7 @@
 // Ways out of a session, tried in one that is kept: whatever they do, they are dead after destroy, and the same in
 // another session is not touched.
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import * as bun from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import type { Isolation } from "../../src/protocol/isolation.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { needs } from "../support/needs.ts";
@@ -35,6 +36,9 @@ os.closerange(0, 256)
 os.execve("/bin/sleep", ["[kworker/0:1]", "${mark}"], {})
 '`;
 
+const withPython = "all of it at once";
+const python = needs("python3");
+
 const escapes: Record<string, (mark: string) => string> = {
   setsid: (mark) => `setsid sleep ${mark} &`,
   "a double fork": (mark) => `(setsid sh -c 'sleep ${mark} &' &)`,
@@ -42,7 +46,7 @@ const escapes: Record<string, (mark: string) => string> = {
   "ignored signals": (mark) => `(trap '' TERM HUP INT QUIT; setsid sleep ${mark}) &`,
   "closed descriptors": (mark) => `setsid sleep ${mark} 0<&- 1>&- 2>&- &`,
   "another name": (mark) => `setsid bash -c "exec -a '[kworker/0:1]' sleep ${mark}" &`,
-  "all of it at once": everything,
+  [withPython]: everything,
 };
 
 const kinds: Record<string, { isolation: Isolation; requirements: RequirementName[] }> = {
@@ -67,26 +71,27 @@ const untilThere = (mark: string) => until(`a process with ${mark}`, () => pidsW
 
 // They mostly wait for processes that do not want to end, and the more are about, the harder it is to tell whose is which.
 for (const [name, { isolation, requirements }] of Object.entries(kinds)) {
-  needs("python3", ...requirements).describe(`kept by ${name},`, () => {
-    test.concurrent.each(Object.keys(escapes))("%s is no way out", async (name) => {
-      const [mine, theirs] = [newMark(), newMark()];
-      const bystander = await newSession(wire); // with several about, it is not clear whose an orphan is
-      await bystander.run(`sleep ${newMark()} &`);
-      const other = await newSession(wire, { isolation });
-      await other.run(escapes[name]!(theirs));
-      const session = await newSession(wire, { isolation });
-      await session.run(escapes[name]!(mine));
-      await untilThere(mine);
-      await untilThere(theirs);
-      await wire.call("session.destroy", { session_id: session.id });
-      expect(pidsWith(mine)).toEqual([]);
-      expect(pidsWith(theirs)).not.toBeEmpty();
-      await wire.call("session.destroy", { session_id: other.id });
-      expect(pidsWith(theirs)).toEqual([]);
-      await wire.call("session.destroy", { session_id: bystander.id });
-    });
+  needs(...requirements).describe(`kept by ${name},`, () => {
+    for (const name of Object.keys(escapes))
+      (name === withPython ? python : bun).test.concurrent(`${name} is no way out`, async () => {
+        const [mine, theirs] = [newMark(), newMark()];
+        const bystander = await newSession(wire); // with several about, it is not clear whose an orphan is
+        await bystander.run(`sleep ${newMark()} &`);
+        const other = await newSession(wire, { isolation });
+        await other.run(escapes[name]!(theirs));
+        const session = await newSession(wire, { isolation });
+        await session.run(escapes[name]!(mine));
+        await untilThere(mine);
+        await untilThere(theirs);
+        await wire.call("session.destroy", { session_id: session.id });
+        expect(pidsWith(mine)).toEqual([]);
+        expect(pidsWith(theirs)).not.toBeEmpty();
+        await wire.call("session.destroy", { session_id: other.id });
+        expect(pidsWith(theirs)).toEqual([]);
+        await wire.call("session.destroy", { session_id: bystander.id });
+      });
 
-    test.concurrent("nor is it from a terminal", async () => {
+    python.test.concurrent("nor is it from a terminal", async () => {
       const mark = newMark();
       const terminal = await newTerminal(wire, { isolation, command: "bash", args: ["--norc"] });
       const bystander = await newSession(wire, { isolation });
@@ -98,20 +103,23 @@ for (const [name, { isolation, requirements }] of Object.entries(kinds)) {
       await wire.call("session.destroy", { session_id: bystander.id });
     });
 
-    test.concurrent("nor from a command that is stopped: what it left elsewhere goes with it", async () => {
-      const [before, mark] = [newMark(), newMark()];
-      const { id, run, out } = await newSession(wire, { isolation });
-      await run(`sleep ${before} &`);
-      const running = run(`${everything(mark)}\nsleep 100`);
-      await untilThere(mark);
-      await wire.call("exec.cancel", { session_id: id });
-      expect((await running).reason).toBe("cancelled");
-      expect(pidsWith(mark)).toEqual([]);
-      expect(pidsWith(before)).not.toBeEmpty(); // of an earlier command
-      expect(await out("echo usable")).toBe("usable");
-      await wire.call("session.destroy", { session_id: id });
-      expect(pidsWith(before)).toEqual([]);
-    });
+    python.test.concurrent(
+      "nor from a command that is stopped: what it left elsewhere goes with it",
+      async () => {
+        const [before, mark] = [newMark(), newMark()];
+        const { id, run, out } = await newSession(wire, { isolation });
+        await run(`sleep ${before} &`);
+        const running = run(`${everything(mark)}\nsleep 100`);
+        await untilThere(mark);
+        await wire.call("exec.cancel", { session_id: id });
+        expect((await running).reason).toBe("cancelled");
+        expect(pidsWith(mark)).toEqual([]);
+        expect(pidsWith(before)).not.toBeEmpty(); // of an earlier command
+        expect(await out("echo usable")).toBe("usable");
+        await wire.call("session.destroy", { session_id: id });
+        expect(pidsWith(before)).toEqual([]);
+      },
+    );
   });
 }
 

@@ -1,8 +1,10 @@
 // systemctl, loginctl and launchctl that keep a list of what was asked of them, and start what they are told to start.
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binary } from "./program.ts";
 import { tempDir } from "./temp-dir.ts";
+
+/** Not that of program.ts: unit tests run without a build, and start nothing. */
+const binary = join(import.meta.dir, "../../dist/trl");
 
 export interface FakeManagers extends Disposable {
   home: string;

@@ -49,8 +49,8 @@ export async function startInFront(
 /** A link that comes back to a daemon which the test has ended may have started another one there. */
 async function endSuccessor({ socketPath, pid }: TestDaemon): Promise<void> {
   const file = beside(socketPath, ".pid");
-  const successor = existsSync(file) ? Number(readFileSync(file, "utf8")) : pid;
-  if (successor !== pid) await endAll([successor]);
+  const successor = existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
+  if (successor > 1 && successor !== pid) await endAll([successor]);
 }
 
 /** Where a test says nothing of a runtime, it is the one of the tests. */

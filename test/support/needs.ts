@@ -1,11 +1,9 @@
 // `test` and `describe` for a machine that may lack something. What it lacks is skipped by name, with the need in the
-// name; scripts/test.ts counts these. With TRL_TEST_STRICT=1 it fails instead.
+// name; scripts/test/run.ts counts these. With TRL_TEST_STRICT=1 it fails instead.
 import * as bun from "bun:test";
-import { isForThisPlatform, problemOf, type RequirementName } from "./requirements.ts";
+import { mustBeMet, problemOf, type RequirementName } from "./requirements.ts";
 
 type Runner = Pick<typeof bun, "test" | "describe" | "beforeAll" | "afterAll" | "beforeEach" | "afterEach">;
-
-const isStrict = process.env["TRL_TEST_STRICT"] === "1";
 
 /**
  * Declare at the top of a file what all of it needs, `const { beforeAll, describe, test } = needs("sshd")`, or for one
@@ -14,15 +12,14 @@ const isStrict = process.env["TRL_TEST_STRICT"] === "1";
 export function needs(...names: RequirementName[]): Runner {
   const missing = names.filter((name) => problemOf(name) !== undefined);
   if (missing.length === 0) return bun;
-  const isStrictHere = isStrict && missing.every(isForThisPlatform);
-  return isStrictHere ? failing(missing) : skipping(missing);
+  return missing.every(mustBeMet) ? failing(missing) : skipping(missing);
 }
 
 /** The stateful shells that the tests go through; bash and /bin/sh are taken for granted. */
 export const needsShell = (shell: string): Runner =>
   shell === "zsh" || shell === "dash" ? needs(shell) : bun;
 
-/** What follows the name of a skipped test; scripts/test.ts reads it from there. */
+/** What follows the name of a skipped test; scripts/test/report.ts reads it from there. */
 const suffix = (missing: RequirementName[]) => ` (needs ${missing.join(", ")})`;
 
 function skipping(missing: RequirementName[]): Runner {

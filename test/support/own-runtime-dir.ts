@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 const path = mkdtempSync(join(tmpdir(), "trl-test-"));
 process.env["TRL_RUNTIME_DIR"] = path;
-// Programs that the tests start leave their files there, and read no settings of the person who runs them.
+// Programs that the tests start leave their files there, and do not read the settings of the user.
 process.env["HOME"] = mkdtempSync(join(path, "home-"));
 // Hundreds of daemons of a second each would spend a third of it on practising, and what is measured of them would be
 // that. Tests that are about it turn it on; `TRL_REHEARSAL=on bun test` does for all.

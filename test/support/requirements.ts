@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -62,8 +63,8 @@ const outputOf = (argv: string[]): string => {
   return `${stdout}${stderr}`;
 };
 
-const hasOption = (name: string, option: string): boolean =>
-  new RegExp(`(?:^|[^\\w-])${option}\\b|-\\w*${option.slice(1)}\\w*\\]`, "m").test(outputOf([name, "-h"]));
+/** Its usage lists its options as `[-46CDdFhklNnrStUuvZz]`. */
+const isOpenBsdNetcat = (): boolean => /\[-\w*N\w*U/.test(outputOf(["nc", "-h"]));
 
 const isVim = (): boolean => outputOf(["vi", "--version"]).includes("VIM");
 
@@ -124,8 +125,7 @@ const table = {
   tmux: program("tmux"),
   socat: program("socat"),
   nc: {
-    problem: () =>
-      notInstalled("nc") ?? (hasOption("nc", "-U") ? undefined : lacks("this nc has no option -U")),
+    problem: () => notInstalled("nc") ?? (isOpenBsdNetcat() ? undefined : lacks("this nc lacks -N or -U")),
     apt: ["netcat-openbsd"],
   },
   curl: program("curl"),
@@ -147,7 +147,8 @@ const table = {
   "systemd-analyze": onLinux(program("systemd-analyze", "systemd")),
   busybox: onLinux({ problem: busyboxProblem, apt: ["busybox-static"] }),
   sshd: {
-    problem: () => notInstalled("sshd") ?? notInstalled("ssh") ?? notInstalled("ssh-keygen"),
+    problem: () =>
+      notInstalled("sshd") ?? notInstalled("ssh") ?? notInstalled("ssh-keygen") ?? accountProblem(),
     apt: ["openssh-server", "openssh-client"],
     brew: ["openssh"],
   },
@@ -171,6 +172,16 @@ const table = {
 export type RequirementName = keyof typeof table;
 export const requirements: Record<RequirementName, Requirement> = table;
 
+export const isRequirement = (name: string): name is RequirementName => Object.hasOwn(requirements, name);
+
+/** Requirements that a machine is known to lack: TRL_TEST_WITHOUT=limits,docker. */
+const excepted = (process.env["TRL_TEST_WITHOUT"] ?? "").split(",");
+export const isStrict = process.env["TRL_TEST_STRICT"] === "1";
+
+/** Whether lacking it is a failure. */
+export const mustBeMet = (name: RequirementName): boolean =>
+  isStrict && isForThisPlatform(name) && !excepted.includes(name);
+
 export const isForThisPlatform = (name: RequirementName): boolean =>
   platform === "linux" || !requirements[name].isLinuxOnly;
 
@@ -186,7 +197,10 @@ function remembered(key: string, check: () => string | undefined): Problem | und
   const dir = process.env["TRL_TEST_RUN_DIR"];
   const file = dir && join(dir, `requirement-${key}`);
   const reason = file && existsSync(file) ? readFileSync(file, "utf8") : (check() ?? "");
-  if (file) writeFileSync(file, reason);
+  if (file) {
+    writeFileSync(`${file}.${process.pid}`, reason); // another process may be reading
+    renameSync(`${file}.${process.pid}`, file);
+  }
   return reason ? cannot(reason) : undefined;
 }
 
@@ -197,7 +211,12 @@ function otherUserProblem(): Problem | undefined {
   return isReachable ? undefined : cannot("other users cannot enter the directory of the project");
 }
 
-/** What an ordinary user may do, whoever runs the tests. */
+/** ssh and its tools refuse to work for a uid that has no account, as in some containers. */
+function accountProblem(): Problem | undefined {
+  return succeeds(["id", "-un"]) ? undefined : cannot("this user has no account");
+}
+
+/** What an ordinary user may do, also where root runs the tests. */
 function namespaceProblem(): Problem | undefined {
   const asOrdinary = isRoot
     ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]

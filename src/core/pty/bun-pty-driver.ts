@@ -9,7 +9,7 @@ import { unreadInput } from "./flow.ts";
 const library = (): typeof import("bun-pty") => require("bun-pty");
 
 /** How long the library's thread may take to pass a write on to the terminal, on a busy machine. */
-const deliveryMs = 100;
+const deliveryMs = 30;
 
 export const bunPtyDriver: PtyDriver = {
   name: "bun-pty",

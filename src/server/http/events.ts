@@ -1,5 +1,6 @@
 // Server-sent events. Each carries an id that says where the client is: sent back as Last-Event-ID, a stream or a
 // terminal goes on from there, and a command is not run a second time.
+import { TrlError } from "../../protocol/errors.ts";
 import type { Encoding } from "../../protocol/exec.ts";
 import { isMethodName, methods } from "../../protocol/methods.ts";
 
@@ -65,27 +66,39 @@ function idAfter(fields: Fields, offsets: Offsets, encoding: Encoding): string |
   return `${session_id}:${fields.redraw ? offset : offset + Buffer.byteLength(data, "base64")}`;
 }
 
-/** The request that goes on from where the client says it is. */
+/**
+ * The request that goes on from where the client says it is. For `exec.stream` an id that does not say so is refused: a
+ * client that sends one has had an answer before, and its command must not run a second time.
+ */
 export function resumed(
   request: Record<string, unknown>,
   lastEventId: string | null,
 ): Record<string, unknown> {
+  if (!lastEventId || !hasEvents(request["method"])) return request;
   const params = (request["params"] ?? {}) as Record<string, unknown>;
-  if (!lastEventId) return request;
-  const [, streamId, stdout, stderr] = /^(x-[0-9a-f]{8}):(\d+):(\d+)$/.exec(lastEventId) ?? [];
-  const isSame = request["method"] === "exec.attach" && params["stream_id"] === streamId;
-  if (streamId && (request["method"] === "exec.stream" || isSame)) {
-    const { encoding, stall_timeout_s } = params;
-    const offsets = { stdout_offset: Number(stdout), stderr_offset: Number(stderr) };
-    return {
-      ...request,
-      method: "exec.attach",
-      params: { stream_id: streamId, ...offsets, encoding, stall_timeout_s },
-    };
-  }
-  const [, sessionId, offset] = /^(.+):(\d+)$/.exec(lastEventId) ?? [];
-  if (request["method"] !== "pty.subscribe" || sessionId !== params["session_id"]) return request;
-  return { ...request, params: { session_id: sessionId, from: Number(offset) } };
+  const again = request["method"] === "pty.subscribe" ? terminalAt : streamAt;
+  const changed = again(lastEventId, params);
+  if (changed) return { ...request, ...changed };
+  if (request["method"] !== "exec.stream") return request;
+  throw new TrlError("INVALID_PARAMS", "Last-Event-ID: not the id of an event of such a stream");
+}
+
+type Resumed = { method: string; params: Record<string, unknown> } | undefined;
+
+function streamAt(
+  lastEventId: string,
+  { stream_id, encoding, stall_timeout_s }: Record<string, unknown>,
+): Resumed {
+  const [, streamId, stdout, stderr] = /^(x-[0-9a-f]{8,}):(\d{1,15}):(\d{1,15})$/.exec(lastEventId) ?? [];
+  if (!streamId || (stream_id !== undefined && stream_id !== streamId)) return undefined;
+  const offsets = { stdout_offset: Number(stdout), stderr_offset: Number(stderr) };
+  return { method: "exec.attach", params: { stream_id: streamId, ...offsets, encoding, stall_timeout_s } };
+}
+
+function terminalAt(lastEventId: string, { session_id }: Record<string, unknown>): Resumed {
+  const [, sessionId, offset] = /^(.+):(\d{1,15})$/.exec(lastEventId) ?? [];
+  if (sessionId === undefined || sessionId !== session_id) return undefined;
+  return { method: "pty.subscribe", params: { session_id: sessionId, from: Number(offset) } };
 }
 
 /** Whether frames follow the reply to it. */

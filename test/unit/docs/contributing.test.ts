@@ -61,15 +61,13 @@ test("the changelog has this version, newest first, in the sections of Keep a Ch
 test("the workflow runs .ci/run on Linux x64, Linux arm64 and macOS", () => {
   // biome-ignore lint/suspicious/noExplicitAny: a workflow is whatever GitHub takes
   const workflow = Bun.YAML.parse(read(".github/workflows/ci.yml")) as any;
-  const { strategy, steps } = workflow.jobs.test;
-  const systems = strategy.matrix.include.map(({ os }: { os: string }) => os);
+  // biome-ignore lint/suspicious/noExplicitAny: likewise
+  const systems = Object.values(workflow.jobs).flatMap((job: any) => {
+    const isCalled = job.steps.some(({ run = "" }: { run?: string }) => run.includes(".ci/run"));
+    return isCalled ? job.strategy.matrix.include.map(({ os }: { os: string }) => os) : [];
+  });
   for (const system of [/^ubuntu-[\d.]+$/, /^ubuntu-[\d.]+-arm$/, /^macos-/])
     expect(systems.some((name: string) => system.test(name))).toBe(true);
-  const calls = steps.filter(({ run = "" }: { run?: string }) => run.includes(".ci/run"));
-  expect(calls.map(({ if: condition }: { if: string }) => condition)).toEqual([
-    "runner.os == 'Linux'",
-    "runner.os == 'macOS'",
-  ]);
   expect(statSync(join(root, ".ci/run")).mode & 0o111).not.toBe(0);
 });
 

@@ -1,6 +1,5 @@
 // The runner of the pages' examples can itself be wrong: here it meets pages that lie.
 import { describe, expect, test } from "bun:test";
-import { complaintsAbout } from "../../support/fragments.ts";
 import { examplesOf, fencesOf } from "../../support/markdown.ts";
 import { Transcript } from "../../support/transcript.ts";
 import { faultsOf } from "../../support/wire-example.ts";
@@ -162,23 +161,6 @@ describe("a transcript", () => {
     transcript.compare("made s-00000001 and x-00000002", "made s-0000000a and x-0000000b");
     expect(transcript.translate("end s-00000001; end x-00000002")).toBe("end s-0000000a; end x-0000000b");
     expect(() => transcript.translate("end s-00000003")).toThrow("which none of its outputs has shown");
-  });
-});
-
-describe("a fragment", () => {
-  const complaints = (code: string, language: "ts" | "js" = "ts") =>
-    complaintsAbout([{ page: "docs/a.md", line: 7, language, code }]);
-
-  test("may use what the page has introduced, or bring its own", () => {
-    expect(complaints('const { exitCode } = await session.run("ls");\nconst trl = exitCode;\n')).toEqual([]);
-  });
-
-  test("with a name or an option that does not exist is said, with its place", () => {
-    const [complaint, ...more] = complaints('show();\nawait session.runn("ls");\n');
-    expect(complaint).toContain("docs-a.md-7.ts(9,");
-    expect(more).toEqual([]);
-    expect(complaints('await session.run("ls", { timeout: 1 });\n')).not.toEqual([]);
-    expect(complaints("terminal.typo();\n", "js")).not.toEqual([]);
   });
 });
 

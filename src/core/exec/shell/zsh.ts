@@ -22,10 +22,10 @@ const neverKept = [
 const late = ["errexit", "errreturn", "xtrace", "verbose", "allexport"];
 
 /**
- * Handlers of the user's must not run while the report is written: what they print would be in it, and what they change
- * would be there by half. zsh cannot ignore a signal that has a handler without a moment in which the signal would end
- * the shell. So where there are any, a subshell writes the report, which signals to the shell do not reach; it drops its
- * own copies of them. They are listed first, in the report's file: the line that ends one names its signal. Some are
+ * Handlers of the user's must not run in the process that writes the report: what they print would be in it, and what
+ * they change would be there by half. zsh cannot ignore a signal that has a handler without a moment in which the signal
+ * would end the shell. So where there are any, a subshell writes the report, and the shell runs its handlers as always;
+ * the subshell drops its copies of them. They are listed first, in the report's file: the line that ends one names its signal. Some are
  * functions, and gone by this: they are reported nevertheless.
  */
 const silenceHandlers: ByteString = `__trl_kept=

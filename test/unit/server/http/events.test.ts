@@ -94,9 +94,23 @@ describe("what is asked again", () => {
     expect(resumed(subscribe("b"), "a:1:77")).toEqual(subscribe("b"));
   });
 
-  test("of anything else, or after no event of ours, is what it was", () => {
-    for (const id of [null, "", "x", `${x}:5`, `${x}:a:b`, `${x}:5:6:7`, "t:1"])
-      expect(resumed(stream, id)).toBe(stream);
+  test("after no event of ours is refused: the command would run a second time", () => {
+    const others = [
+      "x",
+      `${x}:5`,
+      `${x}:a:b`,
+      `${x}:5:6:7`,
+      "t:1",
+      `${x}:1e9:0`,
+      `${x}:-1:0`,
+      `${x};5;6`,
+      ` ${x}:5:6`,
+    ];
+    for (const id of others) expect(() => resumed(stream, id)).toThrow("Last-Event-ID");
+  });
+
+  test("of anything else, or without such an id, is what it was", () => {
+    for (const id of [null, ""]) expect(resumed(stream, id)).toBe(stream);
     for (const method of ["exec.run", "system.ping", 5, undefined]) {
       const request = { id: 1, method, params: null };
       expect(resumed(request, `${x}:5:6`)).toBe(request);
