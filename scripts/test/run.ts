@@ -5,19 +5,19 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { allProcesses } from "../../test/support/processes.ts";
-import { isRequirement, isStrict, mustBeMet, problemOf } from "../../test/support/requirements.ts";
+import { excepted, isRequirement, isStrict, mustBeMet, problemOf } from "../../test/support/requirements.ts";
 import { ownersIn } from "../../test/support/temp-dir.ts";
 import { costs, countLine, readReport, type TestCase } from "./report.ts";
 import { setupHint } from "./setup-plan.ts";
 
-const usage = `Usage: bun scripts/test/run.ts [--mode MODE] [--tell-flaky] [--report FILE] [PATTERN ...]
+const usage = `Usage: npm test -- [--mode MODE] [--tell-flaky] [--report FILE] [PATTERN ...]
 
   --mode normal       lint, types, build, and all tests but the long variants: npm test
   --mode quick        lint, types, unit tests and tidy, without a build or a daemon: npm run test:quick
   --mode integration  build, and the tests that are no unit tests: npm run test:integration
   --mode full         all of it, with the long variants: npm run test:full
 
-  PATTERN        only test files whose path contains it
+  PATTERN        only test files whose path contains it, or one of them
   --tell-flaky   runs the files that failed once more, alone, to tell a flaky test from a broken one; the run has
                  failed all the same
   --report FILE  keeps the report of the run, in the format of JUnit
@@ -249,14 +249,19 @@ function missingSummary(cases: TestCase[]): string[] {
     const reason = problemOf(name)?.reason ?? "missing";
     return `  ${name.padEnd(width)}  ${String(tests).padStart(4)} ${tests === 1 ? "test " : "tests"}  ${reason}`;
   });
-  const verb = isStrict ? "failed (TRL_TEST_STRICT=1) or skipped" : "skipped";
+  const verb = failuresOf(cases).some(({ missing }) => missing.length > 0)
+    ? "failed (TRL_TEST_STRICT=1)"
+    : "skipped";
   const hint = setupHint(found.map(([name]) => name));
   return ["", `${verb}, because this machine lacks:`, ...rows, ...hint];
 }
 
 const options = optionsFrom(process.argv.slice(2));
 const files = filesOf(options);
-if (files.length === 0) stop(`no test file matches ${options.patterns.join(" ")}`, 64);
+const unmatched = options.patterns.filter((pattern) => !files.some((file) => file.includes(pattern)));
+if (unmatched.length > 0) stop(`no test file of mode ${options.mode} matches ${unmatched.join(", ")}`, 64);
+const mistaken = excepted.filter((name) => !isRequirement(name));
+if (mistaken.length > 0) stop(`TRL_TEST_WITHOUT: no such requirement: ${mistaken.join(", ")}`, 64);
 const began = performance.now();
 const failedChecks = await runChecks(checksOf[options.mode]);
 if (failedChecks.length > 0) stop(`failed: ${failedChecks.join(", ")}`, 1);

@@ -9,7 +9,12 @@ import {
 } from "../../test/support/requirements.ts";
 import { type Manager, packageManager, packagesFor } from "./setup-plan.ts";
 
-const isAgreed = process.argv.includes("--yes") || process.argv.includes("-y");
+const usage = "Usage: npm run test:setup [-- --yes]\n\n  --yes  installs without asking";
+const words = process.argv.slice(2);
+if (words.includes("--help") || words.includes("-h")) stop(usage, 0);
+const unknown = words.find((word) => word !== "--yes" && word !== "-y");
+if (unknown !== undefined) stop(`unknown option ${unknown}\n\n${usage}`, 64);
+const isAgreed = words.length > 0;
 
 const names = Object.keys(requirements) as RequirementName[];
 const installable = names.filter((name) => requirements[name].apt || requirements[name].brew);
@@ -45,7 +50,11 @@ const plans: Record<Manager, { by: string; script: string }> = {
 };
 const { by, script } = plans[manager];
 console.log(`\nthis installs, by ${by}: ${packages.join(" ")}`);
-if (!isAgreed && !confirm("go on?")) stop("nothing was installed; --yes goes on without asking", 1);
+if (!isAgreed && !confirm("go on?"))
+  stop(
+    process.stdin.isTTY ? "nothing was installed" : "nothing was installed; --yes installs without asking",
+    1,
+  );
 process.exit(Bun.spawnSync(["sh", "-c", script], { stdio: ["inherit", "inherit", "inherit"] }).exitCode);
 
 /** Applications have a command of their own. */

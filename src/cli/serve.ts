@@ -87,8 +87,9 @@ function nextSteps(socketPath: string): string {
   const [program, entry] = ownProgram();
   const installed = Bun.which("trl");
   const isInstalled = installed !== null && realpathSync(installed) === realpathSync(program!);
-  const command = entry
-    ? `trl ${words} (in this directory: npx bun ${quoteWord(relative(process.cwd(), entry))} ${words})`
+  const fromSource = entry && `npx bun ${quoteWord(relative(process.cwd(), entry))} ${words}`;
+  const command = fromSource
+    ? `${fromSource} (once it is installed: trl ${words})`
     : `${isInstalled ? "trl" : quoteWord(program!)} ${words}`;
   return `  It listens on ${socketPath}; Ctrl-C ends it.\n  Next, in another terminal: ${command}\n`;
 }

@@ -16,5 +16,5 @@ export async function expectGolden(name: string, actual: string): Promise<void> 
     return;
   }
   if (!existsSync(path)) throw new Error(`${path} does not exist: run this test with UPDATE_GOLDEN=1`);
-  expect(actual).toBe(await Bun.file(path).text());
+  expect(actual, `${name}; UPDATE_GOLDEN=1 writes it anew`).toBe(await Bun.file(path).text());
 }

@@ -8,9 +8,9 @@ export const binary = join(root, "dist/trl");
 /** The same as a word of a shell's line. */
 export const shellBinary = quoteWord(binary);
 
-if (!existsSync(binary)) throw new Error("dist/trl is missing: run `bun run build` first");
+if (!existsSync(binary)) throw new Error("dist/trl is missing: run `npx bun run build` first");
 const builtAt = statSync(binary).mtimeMs;
 for (const file of new Bun.Glob("src/**/*.ts").scanSync(root)) {
   if (statSync(join(root, file)).mtimeMs > builtAt)
-    throw new Error(`dist/trl is older than ${file}: run \`bun run build\``);
+    throw new Error(`dist/trl is older than ${file}: run \`npx bun run build\``);
 }

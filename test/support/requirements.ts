@@ -118,7 +118,7 @@ const table = {
     apt: ["bubblewrap"],
     hint: "ordinary users must be allowed to make user namespaces",
   }),
-  dash: program("dash"),
+  dash: program("dash", "dash", "dash-shell"),
   zsh: program("zsh"),
   fish: program("fish"),
   tcsh: program("tcsh"),
@@ -175,7 +175,7 @@ export const requirements: Record<RequirementName, Requirement> = table;
 export const isRequirement = (name: string): name is RequirementName => Object.hasOwn(requirements, name);
 
 /** Requirements that a machine is known to lack: TRL_TEST_WITHOUT=limits,docker. */
-const excepted = (process.env["TRL_TEST_WITHOUT"] ?? "").split(",");
+export const excepted = (process.env["TRL_TEST_WITHOUT"] ?? "").split(",").filter(Boolean);
 export const isStrict = process.env["TRL_TEST_STRICT"] === "1";
 
 /** Whether lacking it is a failure. */
