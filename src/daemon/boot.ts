@@ -4,6 +4,7 @@ import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { shutdownGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
+import { hearOfChildren } from "../core/process/libc.ts";
 import { takeOverCore } from "../core/session/handover.ts";
 import { SessionRegistry } from "../core/session/registry.ts";
 import type { RuntimesState } from "../protocol/handover/document.ts";
@@ -46,6 +47,7 @@ export interface Daemon {
 
 /** Throws an OptionError where the daemon cannot be started as asked. */
 export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<Daemon> {
+  hearOfChildren();
   const log = createLog({ format: options.logFormat, isVerbose: options.isVerbose });
   if (process.getuid?.() === 0 && !options.allowsRoot && !arrival)
     log.warn("running as root: every command is root's, too");

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
 import { childrenOf, isAlive } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
@@ -253,3 +254,19 @@ test("beyond a thousand children an orphan is still seen, named and ended", () =
     await wire.call("session.destroy", { session_id: many.id });
     expect(childrenOf(daemon.pid)).toEqual([]);
   }));
+
+needs("python3").test(
+  "a parent that ignores SIGCHLD does not keep the daemon from knowing how commands end",
+  async () => {
+    const ignoring = `import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv(sys.argv[1], sys.argv[1:])`;
+    await using daemon = await startDaemon({ program: ["python3", "-c", ignoring, binary] });
+    using wire = await daemon.connect();
+    const session = await newSession(wire);
+    for (let code = 0; code < 5; code++) {
+      expect((await session.run(`x=${code}; (exit ${code})`)).exit_code).toBe(code);
+      expect((await session.run(`/bin/sh -c 'exit ${code}'`)).exit_code).toBe(code);
+    }
+  },
+);

@@ -2,6 +2,7 @@
 // `kill`, `writeSync` and `closeSync` cost two to three times as much. Those that are variadic (prctl, fcntl, ioctl) are called on Linux only,
 // where variadic arguments travel like others: on macOS arm64 the call would break.
 import { FFIType, ptr } from "bun:ffi";
+import { constants } from "node:os";
 import { openLibrary } from "./c-library.ts";
 
 const { i32, u64, pointer } = FFIType;
@@ -159,6 +160,15 @@ export function isIgnored(signalNumber: number): boolean {
   const action = new BigUint64Array(32); // struct sigaction, which begins with the handler
   libc.sigaction(signalNumber, null, ptr(action));
   return action[0] === SIG_IGN;
+}
+
+/**
+ * A program that ignores SIGCHLD passes that on to what it starts, and the kernel then discards the wait status of every
+ * child: how a command ended could not be known.
+ */
+export function hearOfChildren(): void {
+  const { SIGCHLD } = constants.signals;
+  if (isIgnored(SIGCHLD)) libc.sigaction(SIGCHLD, ptr(new BigUint64Array(32)), null); // all zeros: the default
 }
 
 /** An exclusive lock that the kernel gives back when the process ends, however it ends. */
