@@ -557,6 +557,7 @@ describe("clients that misbehave", () => {
 describe("what it says of itself", () => {
   test("health, to anybody", async () => {
     const response = await fetch(`${daemon.url}/healthz`);
+    expect((await fetch(`${daemon.url}/healthz`, { method: "HEAD" })).status).toBe(200);
     expect([response.status, await response.json()]).toEqual([200, { ok: true }]);
   });
 

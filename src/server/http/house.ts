@@ -63,7 +63,8 @@ export class HttpHouse {
 
   async answer(request: Request, server: Bun.Server<SocketData>): Promise<Response | undefined> {
     const path = pathOf(request);
-    if (path === "/healthz" && request.method === "GET") return json({ ok: true });
+    const isLook = request.method === "GET" || request.method === "HEAD";
+    if (path === "/healthz" && isLook) return json({ ok: true });
     const stranger = this.#gate.refuseStrangers(request);
     if (stranger) return this.#refusal(stranger);
     const response = await this.#routeOrFail(path, request, server);
