@@ -114,9 +114,15 @@ for (const [signal, code] of [
   process.on(signal, async () => {
     running?.kill("SIGKILL");
     await running?.exited;
-    for (const pid of executablePids().filter((it) => !pidsAtFirst.includes(it))) endProcess(pid);
+    for (const pid of [...executablePids(), ...serverPids()]) if (!pidsAtFirst.includes(pid)) endProcess(pid);
     process.exit(code);
   });
+
+/** Servers that tests have started (sshd, dockerd and its helpers) name a directory of their test. */
+function serverPids(): number[] {
+  const dirs = [...ownersIn(runDir).keys()];
+  return allProcesses().flatMap(({ pid, args }) => (dirs.some((dir) => args.includes(dir)) ? [pid] : []));
+}
 
 function endProcess(pid: number): void {
   try {

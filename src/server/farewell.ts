@@ -1,4 +1,4 @@
-// At shutdown: clients that still read get the rest of what is for them; those that do not read hold nothing up.
+// At shutdown: clients that still read get the rest of what is for them, in bounded time; see limits.ts.
 import { farewellMaxMs, farewellStallMs } from "./limits.ts";
 
 /** Resolves when nothing is left to send, when `takenBytes` has not grown for a while, or when the time is over. */

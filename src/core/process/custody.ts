@@ -27,7 +27,7 @@ export class Custody {
   #metDead = false;
   /** Processes met as somebody's descendants: if they lose their parents, it is known whose they are. */
   #met: Map<number, Adopted>;
-  /** Twice as many as were alive at the last look through all of them: each is looked at once for each that comes. */
+  /** Twice as many as were alive when the ended ones were last removed, so that removing them takes linear time. */
   #metMax = metAtFirst;
   readonly pids = (): number[] => [...this.#roots.keys(), ...this.#adopted.keys()];
 
