@@ -22,12 +22,12 @@ const rooms: Record<string, Room> = {
   protocol: { rooms: ["util"], packages: ["valibot", "@valibot/to-json-schema"] },
   core: {
     rooms: ["protocol", "util"],
-    packages: ["node:", "bun:", "bun-pty", "@xterm/headless", "@xterm/addon-serialize"],
+    packages: ["node:", "bun:", "bun-pty", "@xterm/headless", "@xterm/addon-serialize", "re2js"],
   },
   server: { rooms: ["core", "runtime", "protocol", "util"], packages: ["node:"] },
   daemon: {
     rooms: ["server", "core", "runtime", "protocol", "util"],
-    packages: ["node:", "consola/core", "valibot"],
+    packages: ["node:", "bun:jsc", "consola/core", "valibot"],
   },
   client: { rooms: ["protocol", "util"], packages: ["node:", "ws"] },
   runtime: { rooms: ["client", "protocol", "util"], packages: ["node:"] },

@@ -78,15 +78,30 @@ export const unreadScreenBytes = 256 * 1024;
 /** In a flood so much is gathered before its screen is thought of; must be in the ring. */
 export const floodScreenBytes = 512 * 1024;
 
-/** An emulator with its lines takes up to some MB; one that nobody has asked for so long is made anew when needed. */
+/** An emulator with its lines takes up to some MB; one that is not used for so long is made anew when needed. */
 export const emulatorIdleMs = 1000;
-export const emulatorBytes = 2 * 1024 * 1024;
 
-/** So many are there at a time, besides those that cannot be made anew. */
-export const emulatorsMax = 8;
+/** Output that a screen process reads for one terminal before others have their turn: some milliseconds of work. */
+export const screenWorkBytes = 16 * 1024;
 
-/** After the first terminal was made, its emulator is made ready in a quiet moment: the first screen is wanted soon. */
-export const emulatorWarmUpMs = 10;
+/** Processor time for one such piece of work, or one screen to be drawn; ordinary ones take a hundredth. */
+export const screenWorkMs = 2000;
+
+/** A screen process that takes more is ended; several hundred ordinary screens take less. */
+export const screenProcessBytesMax = 1536 * 1024 * 1024;
+
+/** A screen that was over its budget is tried again after so long, and each time after twice as long, up to: */
+export const screenBackoffMs = 1000;
+export const screenBackoffMaxMs = 60_000;
+
+/** A program has asked its terminal something: what a client types meanwhile waits for the answer, at most so long. */
+export const answerPatienceMs = 250;
+
+/** The process is started so long after the first terminal was made: the first screen is wanted soon. */
+export const screenProcessStartMs = 10;
+
+/** It takes some 50 MB; where no screen is open for so long, it goes. */
+export const screenProcessIdleMs = 30_000;
 
 /** A terminal's echo takes a fraction of it; a program that does not echo is not waited for any longer. */
 export const echoMs = 1;

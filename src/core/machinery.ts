@@ -5,8 +5,8 @@ import { Custody } from "./process/custody.ts";
 import type { Start } from "./process/spawn.ts";
 import { drivers } from "./pty/create-terminal.ts";
 import type { PtyDriver } from "./pty/driver.ts";
+import { Screens } from "./pty/screen/screens.ts";
 import { type Typing, typing } from "./pty/typing.ts";
-import { warmUpEmulator } from "./pty/warm-up.ts";
 
 export interface Machinery {
   custody: Custody;
@@ -15,14 +15,11 @@ export interface Machinery {
   drivers: Record<DriverName, PtyDriver>;
   /** What is typed at its terminals. */
   typing: Typing;
-  /** When there are terminals that somebody may want to see. */
-  warmUpEmulator(): Promise<void>;
+  /** Read what its terminals print. */
+  screens: Screens;
 }
 
-export const realMachinery = (before: CustodyState | undefined): Machinery => ({
-  custody: new Custody(undefined, before),
-  startShell: undefined,
-  typing,
-  drivers,
-  warmUpEmulator,
-});
+export function realMachinery(before: CustodyState | undefined): Machinery {
+  const custody = new Custody(undefined, before);
+  return { custody, startShell: undefined, typing, drivers, screens: new Screens(custody) };
+}

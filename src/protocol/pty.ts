@@ -163,6 +163,12 @@ export const Snapshot = v.object({
   title: v.string(),
   alternate_screen: v.boolean(),
   offset: v.number(),
+  screen_error: v.optional(
+    v.pipe(
+      v.string(),
+      v.description("why the screen does not show all that was printed; the output itself is complete"),
+    ),
+  ),
   lost: v.optional(
     v.pipe(
       v.literal(true),

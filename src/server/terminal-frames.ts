@@ -1,5 +1,6 @@
 // A terminal's output as frames, in each dialect made once and shared by all who are at the same place.
 import type { TerminalSize } from "../core/pty/driver.ts";
+import type { Redraw } from "../core/pty/screen/picture.ts";
 import type { Terminal } from "../core/pty/terminal.ts";
 import { base64Into, base64Length } from "../util/base64-bytes.ts";
 import { digitsInto, digitsOf, fewBytesMax, fewInto, fewToBase64 } from "../util/few-bytes.ts";
@@ -131,10 +132,13 @@ function endInto(frame: Uint8Array, at: number, { offsetField }: TerminalDialect
   return end;
 }
 
-export function redrawFrame(terminal: Terminal, dialect: TerminalDialect, scrollback: number): Uint8Array {
-  const { boundary, view } = terminal.picture;
-  const data = Buffer.from(view.redraw(scrollback)).toString("base64");
-  return controlFrame(`${dialect.outputStart(terminal)}${data}"${dialect.redrawFields?.(boundary) ?? ""}}`);
+export function redrawFrame(
+  terminal: Terminal,
+  dialect: TerminalDialect,
+  { data, offset }: Redraw,
+): Uint8Array {
+  const encoded = Buffer.from(data).toString("base64");
+  return controlFrame(`${dialect.outputStart(terminal)}${encoded}"${dialect.redrawFields?.(offset) ?? ""}}`);
 }
 
 export const controlFrame = (text: string): Uint8Array => latin1(`${text}\n`);

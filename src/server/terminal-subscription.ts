@@ -4,6 +4,7 @@
 
 import type { TerminalFollower, TerminalListener } from "../core/pty/audience.ts";
 import type { TerminalSize } from "../core/pty/driver.ts";
+import type { Redraw } from "../core/pty/screen/picture.ts";
 import type { Terminal } from "../core/pty/terminal.ts";
 import { type InStep, inStepOf, type Stepper } from "./in-step.ts";
 import type { LaneSubscriber, OutputLane } from "./lane.ts";
@@ -36,6 +37,9 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener, T
   /** What the client has taken, by its own word. */
   #takenTo: number;
   #wantsRedraw: boolean;
+  #drawing: Promise<Redraw> | undefined;
+  /** Made, and not sent yet. */
+  #redraw: Redraw | undefined;
   /** Lines above the screen are sent once; after a gap the client has its own. */
   #scrollback: number;
   #resizes: (TerminalSize & { offset: number })[] = [];
@@ -54,6 +58,20 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener, T
     terminal.audience.add(this);
     terminal.audience.follow(this);
     lane.attach(this);
+  }
+
+  /** Where the output begins, behind the screen where that is wanted first. */
+  async prepare(): Promise<number> {
+    if (!this.#wantsRedraw) return this.#cursor;
+    this.#drawing ??= this.#spec.terminal.picture.redraw(this.#scrollback);
+    const redraw = await this.#drawing;
+    if (this.#drawing !== undefined) {
+      this.#drawing = undefined;
+      this.#scrollback = 0;
+      this.#redraw = redraw;
+      this.#advance();
+    }
+    return redraw.offset;
   }
 
   /** Nothing is sent before. */
@@ -135,7 +153,8 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener, T
     while (!this.#isOver && lane.hasRoom && this.#sendNext());
     this.#isBusy = false;
     // There is nothing left to send, unless it must not be sent yet.
-    if (!this.#isOver && lane.hasRoom && windowBytes === undefined) this.#fallIn();
+    const isCaughtUp = !this.#isOver && lane.hasRoom && !this.#wantsRedraw;
+    if (isCaughtUp && windowBytes === undefined) this.#fallIn();
   }
 
   /** False where there is nothing to send for now. */
@@ -156,10 +175,15 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener, T
       return true;
     }
     if (this.#wantsRedraw) {
+      const redraw = this.#redraw;
+      if (!redraw) {
+        void this.prepare();
+        return false;
+      }
       this.#wantsRedraw = false;
-      this.#cursor = this.#takenTo = terminal.picture.boundary;
-      lane.send(redrawFrame(terminal, dialect, this.#scrollback));
-      this.#scrollback = 0;
+      this.#redraw = undefined;
+      this.#cursor = this.#takenTo = redraw.offset;
+      lane.send(redrawFrame(terminal, dialect, redraw));
       return true;
     }
     if (this.#cursor < ring.end) {

@@ -13,6 +13,7 @@ import { resolveShell, workingDirIn } from "../session/placement.ts";
 import { bunPtyDriver } from "./bun-pty-driver.ts";
 import type { PtyDriver } from "./driver.ts";
 import { nativeDriver } from "./native-driver.ts";
+import type { Screens } from "./screen/screens.ts";
 import { requireSize } from "./size-policy.ts";
 import { Terminal } from "./terminal.ts";
 import type { Typing } from "./typing.ts";
@@ -35,12 +36,13 @@ interface TerminalContext {
   custody: Custody;
   drivers: Record<DriverName, PtyDriver>;
   typing: Typing;
+  screens: Screens;
 }
 
 export function createTerminal(
   id: string,
   params: CreateParams,
-  { options, custody, typing, drivers: known }: TerminalContext,
+  { options, custody, typing, screens, drivers: known }: TerminalContext,
   enclosure: Enclosure | undefined,
 ): Terminal {
   const shell = shellOf(params, options);
@@ -71,6 +73,7 @@ export function createTerminal(
     },
     custody,
     typing,
+    screens,
   });
 }
 

@@ -9,11 +9,11 @@ export function resumeTerminal(
   state: TerminalState,
   given: Unpacking,
   enclosure: Enclosure | undefined,
-  { custody, drivers, typing }: Machinery,
+  { custody, drivers, typing, screens }: Machinery,
 ): Terminal {
   const { id, name, shell, command, driver, workingDir, idleTimeoutS, maxAgeS, env, size } = state;
   return new Terminal({
-    ...{ id, name, shell, command, workingDir, idleTimeoutS, maxAgeS, enclosure, custody, typing },
+    ...{ id, name, shell, command, workingDir, idleTimeoutS, maxAgeS, enclosure, custody, typing, screens },
     driver: drivers[driver],
     pty: { argv: [shell], env, daemonVariables: [], workingDir, ...size },
     before: { state, given },

@@ -6,6 +6,7 @@ import type { Enclosure } from "../isolation/enclosure.ts";
 import type { Custody } from "../process/custody.ts";
 import { AdoptedPty, pastPty } from "./adopted-pty.ts";
 import type { PtyDriver, PtyProcess, PtySpec } from "./driver.ts";
+import type { Screens } from "./screen/screens.ts";
 import type { Typing } from "./typing.ts";
 
 /** How another program has left a terminal. */
@@ -29,6 +30,7 @@ export interface TerminalSpec {
   custody: Custody;
   /** Hears of what is typed at it. */
   typing: Typing;
+  screens: Screens;
   /** As another program has left it. */
   before?: Before;
 }

@@ -12,12 +12,12 @@ import { terminate } from "../process/terminate.ts";
 import { Audience } from "./audience.ts";
 import type { PtyExit, PtyProcess, TerminalSize } from "./driver.ts";
 import { EchoWait } from "./echo-wait.ts";
+import { InputOrder } from "./input-order.ts";
 import { Keeping } from "./keeping.ts";
 import { OutputRing } from "./output-ring.ts";
 import { identityOf } from "./pack-terminal.ts";
-import { Picture } from "./picture.ts";
+import { Picture } from "./screen/picture.ts";
 import { requireSize, SizePolicy, type Typist } from "./size-policy.ts";
-import { shown } from "./snapshot.ts";
 import { startProgram, type TerminalSpec } from "./start-program.ts";
 import { Turns } from "./turns.ts";
 
@@ -44,6 +44,12 @@ export class Terminal {
   readonly #turns: Turns;
   readonly picture: Picture;
   readonly audience = new Audience();
+  readonly #input = new InputOrder(
+    () => this.picture.isAnswering,
+    (bytes) => {
+      if (!this.#exit) this.#pty.write(bytes);
+    },
+  );
   #ending: Promise<unknown> | undefined;
   #isDone = false;
 
@@ -57,7 +63,7 @@ export class Terminal {
       ? OutputRing.from(state.ring, given!, terminalRingBytes)
       : new OutputRing(terminalRingBytes);
     this.#size = { cols: pty.cols, rows: pty.rows };
-    this.picture = new Picture(this.ring, this.#size, before, (text) => this.#answer(text));
+    this.picture = new Picture(this.ring, this.#size, spec.screens, before, (text) => this.#answer(text));
     this.keeping = new Keeping(spec.enclosure, state?.meter);
     if (state?.ended) {
       this.keeping.wasEnded(state.ended);
@@ -79,6 +85,7 @@ export class Terminal {
 
   /** It has ended and all is told, or its program runs and nobody is about to end it. */
   get isAtRest(): boolean {
+    if (!this.picture.isPacked) return false;
     return this.#isDone || (!this.#exit && !this.#ending && this.#pty.isAtRest);
   }
 
@@ -89,6 +96,7 @@ export class Terminal {
 
   pack(packing: Packing): TerminalState {
     this.#turns.letFlow();
+    this.#input.flush();
     return {
       ...identityOf(this),
       elapsedMs: performance.now() - this.#began,
@@ -132,7 +140,7 @@ export class Terminal {
   /** Order is kept; what the program does not read is bounded. Without a client nobody has typed it. */
   write(bytes: Uint8Array, client: Typist | undefined): number {
     this.#refuseIfEnded();
-    const { pendingBytes } = this.#pty;
+    const pendingBytes = this.#pty.pendingBytes + this.#input.heldBytes;
     if (pendingBytes + bytes.length > inputPendingMaxBytes) {
       const pending = `${pendingBytes} bytes wait to be read, at most ${inputPendingMaxBytes} may`;
       throw new TrlError("REQUEST_TOO_LARGE", `the program does not read its input: ${pending}`);
@@ -140,12 +148,12 @@ export class Terminal {
     if (fewHave(bytes, xoff)) this.#turns.letUserDecide();
     const size = client && this.#sizes.typed(client);
     if (size) this.#resize(size);
-    this.#pty.write(bytes);
+    this.#input.typed(bytes);
     // While its echo is being made.
     this.spec.typing.note(this);
     this.#lastActivity = Date.now();
     this.#pty.typed?.(bytes.length);
-    return this.#pty.pendingBytes;
+    return this.#pty.pendingBytes + this.#input.heldBytes;
   }
 
   /** False where another client decides the size. */
@@ -157,14 +165,13 @@ export class Terminal {
     return decides;
   }
 
-  snapshot(format: SnapshotFormat, scrollback: number): Snapshot {
-    const { view, boundary: offset } = this.picture;
-    return { ...shown(view, format, scrollback), ...this.#size, offset };
+  async snapshot(format: SnapshotFormat, scrollback: number): Promise<Snapshot> {
+    return { ...(await this.picture.snapshot(format, scrollback)), ...this.#size };
   }
 
   /** Of a terminal that has ended: gives back all but the last screen. */
-  condense(): void {
-    this.picture.condense();
+  async condense(): Promise<void> {
+    await this.picture.condense();
     this.ring.clear();
   }
 
@@ -200,7 +207,9 @@ export class Terminal {
   }
 
   #answer(text: string): void {
-    if (!this.#exit && this.#pty.pendingBytes < inputPendingMaxBytes) this.#pty.write(Buffer.from(text));
+    const hasRoom = !this.#exit && this.#pty.pendingBytes < inputPendingMaxBytes;
+    if (hasRoom && text !== "") this.#pty.write(Buffer.from(text));
+    this.#input.answered();
   }
 
   #resize(size: TerminalSize): void {

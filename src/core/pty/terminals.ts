@@ -9,10 +9,10 @@ import type { Enclosures } from "../isolation/enclosures.ts";
 import type { Journal } from "../journal/journal.ts";
 import { terminalEnded, terminalStarted } from "../journal/notes.ts";
 import {
-  emulatorWarmUpMs,
   exitedTerminalBytesMax,
   exitedTerminalSeconds,
   exitedTerminalsMax,
+  screenProcessStartMs,
 } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { Machinery } from "../machinery.ts";
@@ -24,9 +24,6 @@ import { packIdle } from "./packing.ts";
 import { resumeTerminal } from "./resume-terminal.ts";
 import type { Terminal } from "./terminal.ts";
 import { terminalExpiry } from "./terminal-expiry.ts";
-
-/** An emulator is taken apart step by step: what held on to the rest of it is found dead by the next collection. */
-const collectionsAfterRest = 2;
 
 export interface TerminalsContext {
   options: CoreOptions;
@@ -46,8 +43,6 @@ export class Terminals {
   readonly #exited = new Map<string, Terminal>();
   readonly #replacing = new Map<string, Promise<Terminal>>();
   #warmUp: Timer | undefined;
-  /** How many are still to come. */
-  #collections = 0;
 
   constructor(readonly context: TerminalsContext) {}
 
@@ -64,10 +59,10 @@ export class Terminals {
     const isKnown = (id: string) => this.#live.has(id) || this.#exited.has(id) || isTaken(id);
     const id = params.session_id ?? newId("s", isKnown);
     const terminal = createTerminal(id, params, { options, ...machinery }, enclosure);
-    this.#exited.delete(id);
+    this.#forget(id);
     this.#live.set(id, terminal);
     journal?.write(terminalStarted(terminal));
-    this.#warmUp ??= setTimeout(machinery.warmUpEmulator, emulatorWarmUpMs);
+    this.#warmUp ??= setTimeout(() => machinery.screens.start(), screenProcessStartMs);
     log.info("terminal created", { session: id, driver: terminal.spec.driver.name });
     void terminal.done.then(() => this.#ended(terminal));
     return terminal;
@@ -114,7 +109,17 @@ export class Terminals {
 
   /** Nothing is on its way. */
   get isAtRest(): boolean {
-    return this.#replacing.size === 0 && [...this.#live.values()].every(({ isAtRest }) => isAtRest);
+    return this.#replacing.size === 0 && this.list().every(({ isAtRest }) => isAtRest);
+  }
+
+  /** Before an upgrade: screens are drawn that could not be made again. */
+  preparePack(): void {
+    for (const { picture } of this.list()) picture.preparePack();
+  }
+
+  /** The upgrade has not taken over. */
+  forgetPack(): void {
+    for (const { picture } of this.list()) picture.forgetPack();
   }
 
   /** Uses the terminal of that id; later, where it is about to be there. */
@@ -150,24 +155,19 @@ export class Terminals {
   async closeAlongside(everybodysEnd: Promise<unknown>): Promise<void> {
     clearTimeout(this.#warmUp);
     await Promise.all([...this.#live.values()].map((terminal) => terminal.closeAlongside(everybodysEnd)));
+    this.context.machinery.screens.close();
   }
 
   /** To be called now and then. */
   tend(): void {
     const now = Date.now();
-    let hasGivenBack = false;
+    for (const terminal of this.list()) terminal.picture.rest();
     for (const terminal of this.#live.values()) {
-      hasGivenBack = terminal.picture.rest() || hasGivenBack;
       if (isOver(terminalExpiry(terminal))) void terminal.close();
     }
     packIdle(this.#live.values());
-    if (hasGivenBack) this.#collections = collectionsAfterRest;
-    if (this.#collections > 0) {
-      this.#collections--;
-      Bun.gc(true);
-    }
     for (const [id, { endedAt }] of this.#exited) {
-      if (now - endedAt!.getTime() >= exitedTerminalSeconds * 1000) this.#exited.delete(id);
+      if (now - endedAt!.getTime() >= exitedTerminalSeconds * 1000) this.#forget(id);
     }
   }
 
@@ -180,10 +180,16 @@ export class Terminals {
     journal?.write(terminalEnded(terminal));
     let bytes = [...this.#exited.values()].reduce((sum, { ring }) => sum + ring.heldBytes, 0);
     for (const [oldest, known] of this.#exited) {
-      if (this.#exited.size > exitedTerminalsMax) this.#exited.delete(oldest);
-      else if (bytes <= exitedTerminalBytesMax) break;
+      if (this.#exited.size > exitedTerminalsMax) this.#forget(oldest);
+      else if (bytes > exitedTerminalBytesMax)
+        void known.condense(); // how it ended, and its last screen, stay
+      else break;
       bytes -= known.ring.heldBytes;
-      known.condense(); // how it ended, and its last screen, stay
     }
+  }
+
+  #forget(id: string): void {
+    this.#exited.get(id)?.picture.dispose();
+    this.#exited.delete(id);
   }
 }

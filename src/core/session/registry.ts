@@ -126,10 +126,12 @@ export class SessionRegistry {
   /** Shells that wait are let go, and output is taken in, however slow its readers are; until `goOn`. */
   rest(): void {
     for (const session of this.list()) session.spec.executor.rest();
+    this.terminals.preparePack();
     this.#takeAll(true);
   }
 
   goOn(): void {
+    this.terminals.forgetPack();
     this.#takeAll(false);
   }
 

@@ -1,9 +1,7 @@
 // This program as a file: what runs now, and what is now where it was.
 import { readlinkSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-
-/** What runs, whatever has become of its file. */
-export const ownFile = "/proc/self/exe";
+import { ownFile } from "../../core/process/own-file-linux.ts";
 
 const startedAs = process.argv0;
 const startedIn = process.cwd();

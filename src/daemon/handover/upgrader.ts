@@ -6,6 +6,7 @@ import type { Log } from "../../core/log.ts";
 import { become } from "../../core/process/become.ts";
 import { keepAcrossExec } from "../../core/process/crossing-linux.ts";
 import { isTerminal } from "../../core/process/libc.ts";
+import { ownFile } from "../../core/process/own-file-linux.ts";
 import { type HeldSignals, holdSignals } from "../../core/process/signals-across-exec-linux.ts";
 import type { SessionRegistry } from "../../core/session/registry.ts";
 import { TrlError } from "../../protocol/errors.ts";
@@ -18,7 +19,7 @@ import type { Upgrading } from "../../server/handlers/handlers.ts";
 import { version } from "../../util/version.ts";
 import { canHandOver, drain, obstacles } from "./drain.ts";
 import { type Delivery, letterVariable } from "./letter.ts";
-import { leaveGoneDirectory, ownArgv, ownFile, ownWords, programInPlace } from "./own-program-linux.ts";
+import { leaveGoneDirectory, ownArgv, ownWords, programInPlace } from "./own-program-linux.ts";
 import { Parcel, trialPacking } from "./parcel.ts";
 import { requireProgram, tryProgram } from "./trial.ts";
 

@@ -10,6 +10,7 @@ import { Custody } from "../../core/process/custody.ts";
 import type { ProcessEntry } from "../../core/process/process-table.ts";
 import type { PtyDriver } from "../../core/pty/driver.ts";
 import { NativePty, nativeDriver } from "../../core/pty/native-driver.ts";
+import { Screens } from "../../core/pty/screen/screens.ts";
 import { Typing } from "../../core/pty/typing.ts";
 import { SessionRegistry } from "../../core/session/registry.ts";
 import { Runtimes } from "../../runtime/runtimes.ts";
@@ -103,12 +104,13 @@ export class Stage {
       ...nativeDriver,
       spawn: (spec) => new NativePty(spec, this.terminal.start),
     };
+    const custody = new NobodysCustody();
     return {
-      custody: new NobodysCustody(),
+      custody,
       startShell: this.shell.start,
       drivers: { native: driver, "bun-pty": driver },
       typing: new Typing(),
-      warmUpEmulator: async () => {},
+      screens: new Screens(custody), // none is started: no screen is looked at
     };
   }
 

@@ -14,8 +14,15 @@ export const ScreenState = v.variant("kind", [
     kind: v.literal("replay"),
     firstSize: Size,
     resizes: v.array(v.object({ ...Size.entries, offset: v.number() })),
+    error: v.optional(v.string()),
   }),
-  v.object({ kind: v.literal("redraw"), size: Size, data: Bytes, goesOnAt: v.number() }),
+  v.object({
+    kind: v.literal("redraw"),
+    size: Size,
+    data: Bytes,
+    goesOnAt: v.number(),
+    error: v.optional(v.string()),
+  }),
 ]);
 export type ScreenState = v.InferOutput<typeof ScreenState>;
 
@@ -28,6 +35,7 @@ export const FinalScreenState = v.object({
   cursor: v.object({ row: v.number(), col: v.number(), visible: v.boolean() }),
   title: v.string(),
   isAlternate: v.boolean(),
+  error: v.optional(v.string()),
 });
 export type FinalScreenState = v.InferOutput<typeof FinalScreenState>;
 

@@ -20,7 +20,7 @@ import type { Runtime } from "../../runtime/runtime.ts";
 import { subscribe } from "../handlers/pty-subscriptions.ts";
 import type { Client } from "../lane.ts";
 import type { Router } from "../router.ts";
-import { controlFrame } from "../terminal-frames.ts";
+import { controlFrame, type TerminalDialect } from "../terminal-frames.ts";
 import { presentationOf } from "./presentation.ts";
 import { dialectOf, spell } from "./state.ts";
 
@@ -139,9 +139,8 @@ function terminalActions({ router, terminals }: FrontendContext): Omit<Actions, 
         await router.subscribe(runtime, params, client, presentationOf(client.frontend.spelling));
         return undefined;
       }
-      return await terminals.use(session_id, (terminal) => {
-        subscribe(terminal, client, { dialect, from: undefined, scrollback: replayScrollback });
-        client.frontend.watched.set(terminal, client.subscriptions.get(session_id)!);
+      return await terminals.use(session_id, async (terminal) => {
+        await watch(terminal, client, dialect);
         return undefined;
       });
     },
@@ -169,6 +168,14 @@ function terminalActions({ router, terminals }: FrontendContext): Omit<Actions, 
       return ["SessionList", { sessions: sessions.filter(({ state }) => state === "running").map(listed) }];
     },
   };
+}
+
+/** The screen comes before the answers to later messages. */
+async function watch(terminal: Terminal, client: Client, dialect: TerminalDialect): Promise<void> {
+  const how = { dialect, from: undefined, scrollback: replayScrollback };
+  const subscription = subscribe(terminal, client, how);
+  client.frontend.watched.set(terminal, subscription);
+  await subscription.prepare();
 }
 
 function watchesHere(terminal: Terminal, { frontend: { watched }, subscriptions }: Client): () => boolean {

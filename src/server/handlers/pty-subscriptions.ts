@@ -11,23 +11,19 @@ export type SubscriptionHandlers = Pick<Handlers, "pty.subscribe" | "pty.unsubsc
 export function subscriptionHandlers({ registry: { terminals } }: HandlerContext): SubscriptionHandlers {
   return {
     "pty.subscribe": ({ session_id, from, replay, scrollback = 0, window_bytes, passive = false }, client) =>
-      terminals.use(session_id, (terminal) => {
-        const { ring, size, exit } = terminal;
+      terminals.use(session_id, async (terminal) => {
+        const { ring } = terminal;
         refuseBeyondEnd(from, ring.end);
         const start = from ?? (replay === "none" ? ring.end : undefined);
-        subscribe(terminal, client, {
+        const subscription = subscribe(terminal, client, {
           dialect: methodDialect,
           from: start,
           scrollback,
           windowBytes: window_bytes,
           isPassive: passive,
         });
-        return {
-          session_id,
-          offset: start ?? terminal.picture.boundary,
-          ...size,
-          state: exit ? "exited" : "running",
-        };
+        const offset = await subscription.prepare();
+        return { session_id, offset, ...terminal.size, state: terminal.exit ? "exited" : "running" };
       }),
 
     "pty.ack": ({ session_id, offset }, { subscriptions }) => {
@@ -50,7 +46,7 @@ export function subscribe(
   terminal: Terminal,
   { lane, subscriptions, afterReply }: Client,
   how: Pick<SubscriptionSpec, "dialect" | "from" | "scrollback" | "windowBytes" | "isPassive">,
-): void {
+): TerminalSubscription {
   subscriptions.get(terminal.id)?.end();
   const subscription = new TerminalSubscription({
     ...how,
@@ -62,6 +58,7 @@ export function subscribe(
   });
   subscriptions.set(terminal.id, subscription);
   afterReply(() => subscription.start());
+  return subscription;
 }
 
 export function refuseBeyondEnd(from: number | undefined, end: number): void {

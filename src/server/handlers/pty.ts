@@ -67,7 +67,7 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
       const terminal = terminals.get(session_id);
       terminal.touch();
       const matched = await waitFor(terminal, until, timeout_s ?? options.defaultTimeoutS);
-      return { matched, screen: terminal.snapshot("text", 0) };
+      return { matched, screen: await terminal.snapshot("text", 0) };
     },
   };
 }

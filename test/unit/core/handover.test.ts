@@ -4,8 +4,10 @@ import fc from "fast-check";
 import { scrollbackLines } from "../../../src/core/limits.ts";
 import { StreamLog } from "../../../src/core/process/stream-log.ts";
 import { OutputRing } from "../../../src/core/pty/output-ring.ts";
-import { firstSizeOf, Screen } from "../../../src/core/pty/screen.ts";
+import { Screen } from "../../../src/core/pty/screen/screen.ts";
+import { firstSizeOf } from "../../../src/core/pty/screen/sizes.ts";
 import type { Packing, Unpacking } from "../../../src/protocol/handover/pieces.ts";
+import { queuesHere } from "../../support/screen-runner.ts";
 
 const ringBytes = 16 * 1024;
 
@@ -68,12 +70,13 @@ function expectSame(taken: StreamLog, log: StreamLog): void {
 test.each([
   ["a short one, from all that was printed", 50],
   ["a long one, by a redraw", 4000],
-])("a screen: %s", (_, lines) => {
+])("a screen: %s", async (_, lines) => {
   const given = parcel();
   const size = { cols: 40, rows: 6 };
   const ring = new OutputRing(ringBytes);
   const replies: string[] = [];
-  const screen = new Screen(ring, size, (text) => void replies.push(text));
+  const { queues } = queuesHere();
+  const screen = new Screen(ring, size, queues, (text) => void (text && replies.push(text)));
   const print = (to: Screen, into: OutputRing, text: string) => {
     const chunk = Buffer.from(text);
     into.push(chunk);
@@ -82,21 +85,32 @@ test.each([
   for (let line = 0; line < lines; line++)
     print(screen, ring, `\x1b[3${line % 8}mline ${line} \u00e4\x1b[0m\r\n`);
   print(screen, ring, "\x1b]2;title\x07\x1b[6n\x1b[2;4Hhere\x1b[1;3"); // a question, and half a sequence
+  await screen.caughtUp();
   const asked = replies.length;
+  screen.preparePack();
+  await screen.caughtUp();
+  expect(screen.isPacked).toBe(true);
   const state = throughJson(screen.pack(given));
   expect(state.kind).toBe(lines > 1000 ? "redraw" : "replay");
 
   const takenRing = OutputRing.from(throughJson(ring.handOver(given)), given, ringBytes);
   expect([takenRing.start, takenRing.end]).toEqual([ring.start, ring.end]);
-  const taken = new Screen(takenRing, firstSizeOf(state)!, (text) => void replies.push(text));
+  const taken = new Screen(
+    takenRing,
+    firstSizeOf(state)!,
+    queues,
+    (text) => void (text && replies.push(text)),
+  );
   taken.takeOver(state, given);
   for (const more of ["", "5mbold\x1b[0m", "\r\nand on\x1b[6n"]) {
     print(screen, ring, more);
+    await screen.caughtUp();
     const answered = replies.splice(asked);
     print(taken, takenRing, more);
-    const [was, is] = [screen.read(), taken.read()];
-    expect(is.lines(scrollbackLines)).toEqual(was.lines(scrollbackLines));
-    expect([is.cursor, is.title, is.redraw(0)]).toEqual([was.cursor, was.title, was.redraw(0)]);
+    for (const format of ["text", "ansi"] as const) {
+      const query = { kind: "shown", format, scrollback: format === "text" ? scrollbackLines : 0 } as const;
+      expect(await taken.ask(query)).toEqual(await screen.ask(query));
+    }
     expect(replies.splice(asked)).toEqual(answered); // each question is answered once
   }
 });

@@ -1,7 +1,9 @@
 // A screen as it can be asked for, live or as the last of a terminal that has ended.
-import type { FinalScreenState } from "../../protocol/handover/terminals.ts";
-import type { SnapshotFormat } from "../../protocol/pty.ts";
+import type { FinalScreenState } from "../../../protocol/handover/terminals.ts";
+import type { SnapshotFormat } from "../../../protocol/pty.ts";
+import type { TerminalSize } from "../driver.ts";
 import type { Emulator } from "./emulator.ts";
+import { resetSequence } from "./reset-sequence.ts";
 import { styledRow } from "./row-painter.ts";
 
 export interface ScreenView {
@@ -49,6 +51,18 @@ export function finalView(final: FinalScreenState): ScreenView {
     ...{ cursor, title, isAlternate },
   };
 }
+
+/** In the stead of a screen that could not be read. */
+export const blankScreen = ({ rows }: TerminalSize): FinalScreenState => ({
+  rows,
+  lines: Array.from({ length: rows }, () => ""),
+  styled: Array.from({ length: rows }, () => ""),
+  screen: resetSequence,
+  history: resetSequence,
+  cursor: { row: 0, col: 0, visible: true },
+  title: "",
+  isAlternate: false,
+});
 
 /** The screen in the form that was asked for. */
 export function shown(view: ScreenView, format: SnapshotFormat, scrollback: number) {

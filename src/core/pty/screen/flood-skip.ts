@@ -1,10 +1,10 @@
 // A flood of plain text scrolls everything out of sight, the history included: only its end makes a difference to the
 // screen, and reading the rest would cost as much as all else together. What is left out is exactly what cannot show.
 
-import { plainStart } from "../../util/plain-start.ts";
-import { scrollbackLines } from "../limits.ts";
-import { giveBack } from "../process/garbage.ts";
-import type { OutputRing } from "./output-ring.ts";
+import { plainStart } from "../../../util/plain-start.ts";
+import { scrollbackLines } from "../../limits.ts";
+import { giveBack } from "../../process/garbage.ts";
+import type { OutputRing } from "../output-ring.ts";
 
 const newline = 0x0a;
 const ESC = 0x1b;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Emulator } from "../../../../src/core/pty/emulator.ts";
-import { Display } from "../../../support/screen.ts";
+import { Emulator } from "../../../../../src/core/pty/screen/emulator.ts";
+import { Display } from "../../../../support/screen.ts";
 
 const cols = 20;
 const rows = 6;

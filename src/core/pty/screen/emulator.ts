@@ -1,14 +1,21 @@
 // The terminal emulator of the field, headless, and what its serializer leaves out. A few of its inner parts are
 // touched here and nowhere else; its version is pinned, and a property test holds the result.
-import type { SerializeAddon } from "@xterm/addon-serialize";
-import type { IBufferLine, Terminal } from "@xterm/headless";
-import { scrollbackLines } from "../limits.ts";
-import type { TerminalSize } from "./driver.ts";
+import { SerializeAddon } from "@xterm/addon-serialize";
+import { type IBufferLine, Terminal } from "@xterm/headless";
+import { scrollbackLines } from "../../limits.ts";
+import type { TerminalSize } from "../driver.ts";
+import { resetSequence } from "./reset-sequence.ts";
 import { type Attributes, paintDifference, sgrOf } from "./row-painter.ts";
 
-/** Loaded when the first screen is wanted: most of a day's terminals are never looked at. */
-export const xterm = (): typeof import("@xterm/headless") => require("@xterm/headless");
-export const serializer = (): typeof import("@xterm/addon-serialize") => require("@xterm/addon-serialize");
+/** Beside its cells a line keeps characters of several code points, and attributes such as underline colours. */
+interface InnerLine {
+  _combined: Record<number, string>;
+  _extendedAttrs: Record<number, unknown>;
+}
+
+interface InnerBuffer {
+  lines: { length: number; get(at: number): InnerLine | undefined };
+}
 
 interface Inner {
   buffer: { scrollTop: number; scrollBottom: number };
@@ -17,6 +24,7 @@ interface Inner {
     decPrivateModes: { cursorStyle?: "block" | "underline" | "bar"; cursorBlink?: boolean };
   };
   coreMouseService: { activeEncoding: string };
+  buffers: { normal: InnerBuffer; alt: InnerBuffer };
   _inputHandler: {
     /** At once, where the emulator's own `write` takes a timer's time. */
     parse(data: Uint8Array | string): void;
@@ -40,6 +48,15 @@ const repeats = {
 } as const;
 type Repeat = (typeof repeats)[keyof typeof repeats];
 
+/** Nobody reads more of a title, and a program may set one of megabytes with each line. */
+const titleCharsMax = 1024;
+
+/** A line that began further above the screen is not read from its beginning: one without an end would be all of it. */
+const wrappedRowsMax = 100;
+
+const cellBytes = 12;
+const attributeBytes = 100;
+
 const mouseEncodings: Record<string, string> = { SGR: "\x1b[?1006h", SGR_PIXELS: "\x1b[?1016h" };
 const mouseModes = {
   none: "",
@@ -50,11 +67,6 @@ const mouseModes = {
 };
 const cursorStyles = { block: 1, underline: 3, bar: 5 };
 
-/** Brings any terminal, whatever it showed before, to where a redraw can begin. Its own history is left alone. */
-export const resetSequence =
-  "\x1b[?1049l\x1b[!p\x1b[?9;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026;45;66;6;1l" +
-  "\x1b[4l\x1b[?7h\x1b[?25h\x1b[0 q\x1b[r\x1b(B\x0f\x1b[0m\x1b[H\x1b[2J";
-
 export class Emulator {
   readonly #terminal: Terminal;
   readonly #inner: Inner;
@@ -63,23 +75,25 @@ export class Emulator {
   #linesScrolled = 0;
 
   constructor(size: TerminalSize, onReply: (text: string) => void) {
-    this.#terminal = new (xterm().Terminal)({
+    this.#terminal = new Terminal({
       ...size,
       scrollback: scrollbackLines,
       allowProposedApi: true,
       logLevel: "off",
     });
     this.#inner = innerOf(this.#terminal);
-    this.#serializer = new (serializer().SerializeAddon)();
+    this.#serializer = new SerializeAddon();
     this.#terminal.loadAddon(this.#serializer as never);
     this.#terminal.onData(onReply);
     this.#terminal.onScroll(() => {
       this.#linesScrolled++;
     });
     this.#terminal.onTitleChange((title) => {
-      this.#title = title;
+      this.#title = title.slice(0, titleCharsMax);
     });
     this.#boundRepeats();
+    // A snapshot or a redraw shows no links, and each one costs the emulator an object that every new line visits.
+    this.#terminal.parser.registerOscHandler(8, () => true);
   }
 
   #boundRepeats(): void {
@@ -125,6 +139,12 @@ export class Emulator {
     this.#terminal.resize(cols, rows);
   }
 
+  /** What its lines take, with what they keep beside their cells. */
+  get estimatedBytes(): number {
+    const { normal, alt } = this.#inner.buffers;
+    return bytesOf(normal, this.#terminal.cols) + bytesOf(alt, this.#terminal.cols);
+  }
+
   /** Nothing is half read. */
   get isBetweenSequences(): boolean {
     return this.#inner._inputHandler._parser.currentState === 0;
@@ -150,7 +170,8 @@ export class Emulator {
   logicalText(scrollback: number): string {
     const { active } = this.#terminal.buffer;
     let first = Math.max(0, active.baseY - scrollback);
-    while (first > 0 && active.getLine(first)?.isWrapped) first--;
+    const earliest = Math.max(0, first - wrappedRowsMax);
+    while (first > earliest && active.getLine(first)?.isWrapped) first--;
     let text = "";
     for (let at = first; at < active.baseY + this.#terminal.rows; at++) {
       const isContinued = active.getLine(at + 1)?.isWrapped === true;
@@ -195,7 +216,7 @@ export class Emulator {
 
   /** What the serializer gets wrong, found by reading what it wrote. */
   #corrections(screen: string): string {
-    const read = new (xterm().Terminal)({
+    const read = new Terminal({
       ...this.size,
       scrollback: 0,
       allowProposedApi: true,
@@ -244,6 +265,17 @@ export class Emulator {
     ];
     return switches.filter(Boolean).join("");
   }
+}
+
+function bytesOf({ lines }: InnerBuffer, cols: number): number {
+  let bytes = lines.length * cols * cellBytes;
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines.get(at);
+    if (!line) continue;
+    for (const key in line._combined) bytes += attributeBytes + 2 * line._combined[key]!.length;
+    for (const _ in line._extendedAttrs) bytes += attributeBytes;
+  }
+  return bytes;
 }
 
 const innerOf = (terminal: Terminal): Inner => (terminal as unknown as { _core: Inner })._core;

@@ -1,0 +1,162 @@
+// A process beside the daemon in which emulators read output. A program chooses what its terminal has to read, and some
+// output takes minutes or gigabytes to read: here that stops no client of the daemon, and can be ended at any time.
+import { setPriority } from "node:os";
+import { screenProcessWord } from "../../../util/own-words.ts";
+import { screenProcessBytesMax, screenProcessIdleMs, screenWorkMs } from "../../limits.ts";
+import type { Custody } from "../../process/custody.ts";
+import { endBeforeDaemon } from "../../process/first-victim-linux.ts";
+import { ownFile } from "../../process/own-file-linux.ts";
+import { runningUsage } from "../../process/running-usage-linux.ts";
+import { requireDescriptors } from "../../resources.ts";
+import type { Result, Work } from "./work.ts";
+
+/** How often a piece of work is looked at while it is done. */
+const watchMs = 100;
+
+/** On a busy machine the work may have to wait for a processor: so much longer than the time that it may use. */
+const patienceFactor = 10;
+
+/** The work took more than it may; `isOverBudget` is false where the process ended for another reason. */
+export class ScreenProcessError extends Error {
+  constructor(
+    message: string,
+    readonly isOverBudget: boolean,
+  ) {
+    super(message);
+  }
+}
+
+interface UnderWay {
+  resolve(result: Result): void;
+  reject(error: ScreenProcessError): void;
+  since: number;
+  /** Processor time of the process when the work was first looked at. */
+  cpuMsBefore: number | undefined;
+}
+
+export class ScreenProcess {
+  /** Counts the processes: what a screen has in an earlier one is gone. */
+  generation = 1;
+  #child: Bun.Subprocess | undefined;
+  #work: UnderWay | undefined;
+  #watch: Timer | undefined;
+  #idle: Timer | undefined;
+
+  constructor(
+    readonly custody: Custody,
+    /** Below others by so much, where several want a processor. */
+    readonly niceness: number,
+  ) {}
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Does nothing where it runs. */
+  start(): void {
+    if (this.#child) return;
+    requireDescriptors();
+    const child: Bun.Subprocess = Bun.spawn(ownCommand(), {
+      argv0: "trl",
+      env: { ...this.custody.exemption.env },
+      cwd: "/",
+      stdio: ["ignore", "ignore", "ignore"],
+      detached: true,
+      serialization: "advanced",
+      ipc: (result: Result) => this.#done(result),
+      onExit: () => this.#ended(child),
+    });
+    this.#child = child;
+    this.custody.addRoot(child.pid, { sessionId: screenProcessWord });
+    endBeforeDaemon(child.pid);
+    setNiceness(child.pid, this.niceness);
+    child.unref();
+  }
+
+  /** One at a time. */
+  run(work: Work): Promise<Result> {
+    clearTimeout(this.#idle);
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    try {
+      this.start();
+      this.#child!.send(work);
+    } catch (error) {
+      reject(new ScreenProcessError(`its process does not run: ${(error as Error).message}`, false));
+      return promise;
+    }
+    this.#work = { resolve, reject, since: performance.now(), cpuMsBefore: undefined };
+    this.#watch ??= setInterval(() => this.#look(), watchMs);
+    return promise;
+  }
+
+  /** Nothing is to be done now, and no screen is open: after a while the process goes. */
+  rest(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.stop(), screenProcessIdleMs);
+    this.#idle.unref();
+  }
+
+  stop(): void {
+    clearTimeout(this.#idle);
+    this.#child?.kill("SIGKILL");
+  }
+
+  #done(result: Result): void {
+    const work = this.#work;
+    this.#work = undefined;
+    clearInterval(this.#watch);
+    this.#watch = undefined;
+    work?.resolve(result);
+  }
+
+  #fail(message: string, isOverBudget: boolean): void {
+    const work = this.#work;
+    this.#work = undefined;
+    clearInterval(this.#watch);
+    this.#watch = undefined;
+    this.stop();
+    this.#forget();
+    work?.reject(new ScreenProcessError(message, isOverBudget));
+  }
+
+  #ended(child: Bun.Subprocess): void {
+    this.custody.removeRoot(child.pid);
+    if (this.#child !== child) return;
+    this.#forget();
+    this.#fail("its process has ended", false);
+  }
+
+  #forget(): void {
+    this.#child = undefined;
+    this.generation++;
+  }
+
+  #look(): void {
+    const { since, cpuMsBefore } = this.#work!;
+    const { cpuMs, residentBytes } = runningUsage(this.#child!.pid) ?? {};
+    if (residentBytes !== undefined && residentBytes > screenProcessBytesMax) {
+      this.#fail(`it needs more than ${screenProcessBytesMax / 1024 / 1024} MB of memory`, true);
+      return;
+    }
+    this.#work!.cpuMsBefore ??= cpuMs;
+    const elapsedMs = performance.now() - since;
+    const usedMs = cpuMs === undefined ? elapsedMs : cpuMs - (cpuMsBefore ?? cpuMs);
+    if (usedMs > screenWorkMs || elapsedMs > screenWorkMs * patienceFactor)
+      this.#fail(`a piece of its output takes more than ${screenWorkMs / 1000} s to read`, true);
+  }
+}
+
+function setNiceness(pid: number, niceness: number): void {
+  try {
+    if (niceness > 0) setPriority(pid, niceness);
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** The file that runs now: another version may have been installed since. */
+function ownCommand(): string[] {
+  const isCompiled = Bun.main.startsWith("/$bunfs/");
+  const program = process.platform === "linux" ? ownFile : process.execPath;
+  return [program, ...(isCompiled ? [] : [Bun.main]), screenProcessWord];
+}

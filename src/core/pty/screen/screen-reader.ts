@@ -1,0 +1,142 @@
+// The screen process's part: emulators that read output, answer questions about their screens and look for patterns. It
+// does one piece of work after the other; the daemon bounds how long one may take.
+import { Emulator } from "./emulator.ts";
+import { type Found, Matcher, PatternError } from "./patterns.ts";
+import { finalScreen, shown, viewOf } from "./snapshot.ts";
+import type { Piece, Query, Refusal, Result, Work } from "./work.ts";
+
+/** Patterns are looked for after each so many bytes, so that no line scrolls by unseen. */
+const lookBytes = 4096;
+
+/** A screen of 100,000 cells with its history and ordinary colours takes some 40 MB. */
+const screenBytesMax = 96 * 1024 * 1024;
+/** Memory is looked at when the process has grown by so much. */
+const growthBytes = 64 * 1024 * 1024;
+
+interface Opened {
+  emulator: Emulator;
+  matchers: Map<number, Matcher>;
+  isAsked: boolean;
+  replies: string;
+}
+
+export class ScreenReader {
+  readonly #opened = new Map<number, Opened>();
+  #residentBytes = process.memoryUsage.rss();
+
+  do(work: Work): Result {
+    const result: Result = {
+      replies: "",
+      found: [],
+      refused: [],
+      isBetweenSequences: true,
+      scrollsPlainly: false,
+      dropped: [],
+    };
+    if (work.fresh) this.#open(work.screen, work.fresh);
+    const opened = this.#opened.get(work.screen);
+    if (opened) this.#feed(opened, work, result);
+    if (work.query) answer(work.query, opened?.emulator, result);
+    if (work.close) this.#close(work.screen);
+    result.dropped = this.#dropLargest();
+    return result;
+  }
+
+  #open(screen: number, size: { cols: number; rows: number }): void {
+    this.#close(screen);
+    const opened: Opened = {
+      emulator: new Emulator(size, (text) => {
+        if (opened.isAsked) opened.replies += text;
+      }),
+      matchers: new Map(),
+      isAsked: false,
+      replies: "",
+    };
+    this.#opened.set(screen, opened);
+  }
+
+  #close(screen: number): void {
+    this.#opened.get(screen)?.emulator.dispose();
+    this.#opened.delete(screen);
+  }
+
+  #feed(opened: Opened, { pieces, patterns }: Work, result: Result): void {
+    const { emulator, matchers } = opened;
+    for (const [number, pattern] of patterns) {
+      matchers.delete(number);
+      try {
+        if (pattern) matchers.set(number, new Matcher(pattern));
+      } catch (error) {
+        result.refused.push([number, refusalOf(error)]);
+      }
+    }
+    const look = () => {
+      for (const [number, matcher] of matchers) {
+        try {
+          const found: Found = matcher.look(emulator);
+          if (!found) continue;
+          result.found.push([number, found]);
+        } catch (error) {
+          result.refused.push([number, refusalOf(error)]);
+        }
+        matchers.delete(number);
+      }
+    };
+    if (patterns.length > 0) look();
+    for (const piece of pieces) feedPiece(opened, piece, look);
+    result.replies = opened.replies;
+    opened.replies = "";
+    result.isBetweenSequences = emulator.isBetweenSequences;
+    result.scrollsPlainly = emulator.scrollsPlainly;
+  }
+
+  #dropLargest(): number[] {
+    if (process.memoryUsage.rss() - this.#residentBytes < growthBytes) return [];
+    const dropped = [...this.#opened]
+      .filter(([, { emulator }]) => emulator.estimatedBytes > screenBytesMax)
+      .map(([screen]) => screen);
+    for (const screen of dropped) this.#close(screen);
+    Bun.gc(true);
+    this.#residentBytes = process.memoryUsage.rss();
+    return dropped;
+  }
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (!(error instanceof PatternError)) throw error;
+  const { message, needsBacktracking } = error;
+  return { message, needsBacktracking };
+}
+
+function feedPiece(opened: Opened, piece: Piece, look: () => void): void {
+  const { emulator, matchers } = opened;
+  if ("size" in piece) {
+    emulator.resize(piece.size);
+    look();
+    return;
+  }
+  opened.isAsked = piece.isAsked;
+  if (matchers.size === 0) {
+    emulator.write(piece.bytes);
+    return;
+  }
+  for (let at = 0; at < piece.bytes.length; at += lookBytes) {
+    emulator.write(piece.bytes.subarray(at, at + lookBytes));
+    look();
+  }
+}
+
+function answer(query: Query, emulator: Emulator | undefined, result: Result): void {
+  if (query.kind === "match") {
+    try {
+      result.answer = new Matcher(query.pattern).match(query.text);
+    } catch (error) {
+      result.refusal = refusalOf(error);
+    }
+    return;
+  }
+  if (!emulator) return;
+  if (query.kind === "shown") result.answer = shown(viewOf(emulator), query.format, query.scrollback);
+  if (query.kind === "redraw") result.answer = emulator.redraw(query.scrollback);
+  if (query.kind === "final") result.answer = finalScreen(emulator);
+}

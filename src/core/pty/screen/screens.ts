@@ -1,0 +1,137 @@
+// Shares the screen processes among the screens of all terminals: each has its turn with one piece of work. A screen that
+// has once taken more than it may goes to a process of its own kind, where it cannot delay the others.
+import { TrlError } from "../../../protocol/errors.ts";
+import type { Custody } from "../../process/custody.ts";
+import { ScreenProcess, ScreenProcessError } from "./screen-process.ts";
+import { NeedsBacktracking, refusalError } from "./waits.ts";
+import type { Pattern, Query, Result, Work } from "./work.ts";
+
+export interface Worker {
+  /** The next piece of work, for a process of that generation; undefined where there is nothing to do. */
+  next(generation: number): Work | undefined;
+  done(result: Result): void;
+  failed(error: ScreenProcessError): void;
+  /** Has an emulator in the process. */
+  readonly isOpen: boolean;
+}
+
+/** What a screen needs of a process; tests have one without a process. */
+export interface Runner {
+  readonly generation: number;
+  run(work: Work): Promise<Result>;
+  rest(): void;
+}
+
+/** One process, and the screens that wait for it. */
+export class ScreenQueue {
+  readonly #waiting = new Set<Worker>();
+  readonly #open = new Set<Worker>();
+  readonly #byNumber = new Map<number, Worker>();
+  #isRunning = false;
+
+  constructor(readonly runner: Runner) {}
+
+  add(worker: Worker): void {
+    this.#waiting.add(worker);
+    if (!this.#isRunning) void this.#run();
+  }
+
+  /** With an emulator there. */
+  get open(): ReadonlySet<Worker> {
+    return this.#open;
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    await undefined; // what is asked for in this turn is done together
+    for (const worker of this.#waiting) {
+      this.#waiting.delete(worker);
+      const work = worker.next(this.runner.generation);
+      if (!work) continue;
+      this.#waiting.add(worker); // behind the others, until it has nothing left
+      await this.#do(worker, work);
+    }
+    this.#isRunning = false;
+    if (this.#open.size === 0) this.runner.rest();
+  }
+
+  async #do(worker: Worker, work: Work): Promise<void> {
+    this.#byNumber.set(work.screen, worker);
+    try {
+      const result = await this.runner.run(work);
+      for (const number of result.dropped) this.#drop(number);
+      if (!result.dropped.includes(work.screen)) worker.done(result);
+    } catch (error) {
+      if (!(error instanceof ScreenProcessError)) throw error;
+      this.#open.clear();
+      this.#byNumber.clear();
+      worker.failed(error);
+    }
+    if (worker.isOpen) this.#open.add(worker);
+    else {
+      this.#open.delete(worker);
+      this.#byNumber.delete(work.screen);
+    }
+  }
+
+  #drop(number: number): void {
+    this.#byNumber
+      .get(number)
+      ?.failed(new ScreenProcessError("it needs more memory than a screen may", true));
+  }
+}
+
+export class Screens {
+  readonly #processes: ScreenProcess[];
+  readonly usual: ScreenQueue;
+  /** For those that have been over their budget. */
+  readonly quarantine: ScreenQueue;
+
+  constructor(custody: Custody) {
+    const usual = new ScreenProcess(custody, 0);
+    const quarantine = new ScreenProcess(custody, 10);
+    this.#processes = [usual, quarantine];
+    this.usual = new ScreenQueue(usual);
+    this.quarantine = new ScreenQueue(quarantine);
+  }
+
+  /** The first screen is wanted soon. */
+  start(): void {
+    try {
+      this.#processes[0]!.start();
+    } catch {
+      // It is tried again when a screen is wanted, and said then.
+    }
+  }
+
+  /** Of text that is kept: not in the daemon, as its size is a client's to choose. */
+  async match(text: string, pattern: Pattern): Promise<"text" | "regex" | undefined> {
+    try {
+      return await matchIn(this.usual, { kind: "match", text, pattern });
+    } catch (error) {
+      if (!(error instanceof NeedsBacktracking)) throw error;
+      return matchIn(this.quarantine, { kind: "match", text, pattern: { ...pattern, mayBacktrack: true } });
+    }
+  }
+
+  close(): void {
+    for (const one of this.#processes) one.stop();
+  }
+}
+
+function matchIn(queue: ScreenQueue, query: Query): Promise<"text" | "regex" | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<"text" | "regex" | undefined>();
+  let work: Work | undefined = { screen: 0, pieces: [], patterns: [], query };
+  queue.add({
+    isOpen: false,
+    next() {
+      const next = work;
+      work = undefined;
+      return next;
+    },
+    done: ({ answer, refusal }) =>
+      refusal ? reject(refusalError(refusal)) : resolve(answer as "text" | "regex" | undefined),
+    failed: ({ message }) => reject(new TrlError("RESOURCE_PRESSURE", message)),
+  });
+  return promise;
+}

@@ -1,0 +1,12 @@
+// The screen process. It ends when the daemon does.
+import { ScreenReader } from "../core/pty/screen/screen-reader.ts";
+import type { Work } from "../core/pty/screen/work.ts";
+
+export function serveScreens(): Promise<never> {
+  const reader = new ScreenReader();
+  // The daemon decides when it ends; a terminal that it was started from must not.
+  for (const signal of ["SIGINT", "SIGHUP", "SIGQUIT"] as const) process.on(signal, () => {});
+  process.on("message", (work: Work) => process.send!(reader.do(work)));
+  process.on("disconnect", () => process.exit());
+  return new Promise(() => {});
+}
