@@ -6,11 +6,12 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { allProcesses } from "../../test/support/processes.ts";
 import { excepted, isRequirement, isStrict, mustBeMet, problemOf } from "../../test/support/requirements.ts";
+import { stallsIn } from "../../test/support/stalls.ts";
 import { ownersIn } from "../../test/support/temp-dir.ts";
 import { costs, countLine, readReport, type TestCase } from "./report.ts";
 import { setupHint } from "./setup-plan.ts";
 
-const usage = `Usage: npm test -- [--mode MODE] [--tell-flaky] [--report FILE] [PATTERN ...]
+const usage = `Usage: npm test -- [--mode MODE] [--tell-flaky] [--stalls] [--report FILE] [PATTERN ...]
 
   --mode normal       lint, types, build, and all tests but the long variants: npm test
   --mode quick        lint, types, unit tests and tidy, without a build or a daemon: npm run test:quick
@@ -20,6 +21,8 @@ const usage = `Usage: npm test -- [--mode MODE] [--tell-flaky] [--report FILE] [
   PATTERN        only test files whose path contains it, or one of them
   --tell-flaky   runs the files that failed once more, alone, to tell a flaky test from a broken one; the run has
                  failed all the same
+  --stalls       fails where one turn of a daemon's event loop takes more than 100 ms of processor time, in which all
+                 of its clients wait, and says what it did (Linux)
   --report FILE  keeps the report of the run, in the format of JUnit
 
   TRL_TEST_WORKERS=N runs N files at a time.
@@ -33,6 +36,7 @@ type Mode = (typeof modes)[number];
 interface Options {
   mode: Mode;
   tellsFlaky: boolean;
+  findsStalls: boolean;
   report: string | undefined;
   patterns: string[];
 }
@@ -45,6 +49,7 @@ function optionsFrom(args: string[]): Options {
   return {
     mode,
     tellsFlaky: known["tell-flaky"] ?? false,
+    findsStalls: known.stalls ?? false,
     report: known.report,
     patterns: words.map((word) => word.replace(/^\.\//, "")),
   };
@@ -59,6 +64,7 @@ function parse(args: string[]) {
         help: { type: "boolean", short: "h" },
         mode: { type: "string" },
         "tell-flaky": { type: "boolean" },
+        stalls: { type: "boolean" },
         report: { type: "string" },
       },
     });
@@ -272,8 +278,11 @@ const began = performance.now();
 const failedChecks = await runChecks(checksOf[options.mode]);
 if (failedChecks.length > 0) stop(`failed: ${failedChecks.join(", ")}`, 1);
 
+const stallFile = join(runDir, "stalls");
+if (options.findsStalls) process.env["TRL_STALL_FILE"] = stallFile;
 const cases = await runTests(files, { mode: options.mode, workerCount: workers, keepAs: options.report });
 if (isStrict) failUnexplainedSkips(cases);
+for (const name of stallsIn(stallFile)) cases.push({ file: "stall", name, outcome: "failed", missing: [] });
 const failures = failuresOf(cases);
 const flaky = options.tellsFlaky ? await tellFlaky(failures, options.mode) : [];
 const summary = [

@@ -75,6 +75,7 @@ export async function startHere({
       ...doorEnv,
       TRL_RUNTIME_DIR: dir.path,
       TRL_REHEARSAL: process.env["TRL_REHEARSAL"], // see own-runtime-dir.ts
+      TRL_STALL_FILE: process.env["TRL_STALL_FILE"], // see stalls.ts
       // Files that another user leaves in /tmp would be nobody's to remove.
       ...(uid === undefined ? {} : { TMPDIR: dir.path }),
       ...env,
