@@ -1,13 +1,19 @@
 // A command and its surroundings, as a session's shell is given them.
-import { oddNames, shellOverrides } from "./environment.ts";
+import { type EnvOverrides, oddVariables, shellOverrides } from "./environment.ts";
 import type { LaunchRequest } from "./executor.ts";
 import type { Places } from "./places.ts";
 import type { PreparedShell } from "./prepared-shell.ts";
-import { bytesOf, fromText } from "./shell/byte-string.ts";
-import type { CommandFeed, ShellState } from "./shell/dialect.ts";
+import { type ByteString, bytesOf, fromText } from "./shell/byte-string.ts";
+import type { CommandFeed, ShellDialect, ShellState } from "./shell/dialect.ts";
 
-/** For whoever starts it; `given` is the directory that was asked for. */
-export function feedFor(request: LaunchRequest, given: string | undefined, state: ShellState): CommandFeed {
+/** `given` is the directory of the request, where it has one. */
+export function feedFor(
+  request: LaunchRequest,
+  given: string | undefined,
+  state: ShellState,
+  dialect: ShellDialect,
+): CommandFeed {
+  const { functions, others } = oddNames(request.env, dialect);
   return {
     commandId: request.commandId,
     command: fromText(request.command),
@@ -16,8 +22,26 @@ export function feedFor(request: LaunchRequest, given: string | undefined, state
     place: "elsewhere",
     env: shellOverrides(request.env),
     hasStdin: request.wantsStdin,
-    mayImportFunctions: oddNames(request.env).length > 0,
+    functions,
+    mayImportFunctions: functions.length + others.length > 0,
   };
+}
+
+interface OddNames {
+  functions: CommandFeed["functions"];
+  /** Only the environment that a shell is started with can carry them. */
+  others: [name: string, value: string | null][];
+}
+
+/** What a command is given under names that are no variables. */
+export function oddNames(env: EnvOverrides, { functionIn }: ShellDialect): OddNames {
+  const functions: CommandFeed["functions"] = [];
+  const others = oddVariables(env).filter(([variable, value]) => {
+    const name = value === null ? undefined : functionIn?.(variable, value);
+    if (name !== undefined) functions.push([name, fromText(value!)]);
+    return name === undefined;
+  });
+  return { functions, others };
 }
 
 /** For this shell, which has been given that state. */
@@ -30,5 +54,12 @@ export function feedForShell(
   const isGiven = feed.workingDir !== state.workingDir;
   if (!isGiven && shell.waitsIn(state.workingDir)) return { ...feed, state, place: "here" };
   const isThere = isGiven || places.isDirectory(bytesOf(state.workingDir));
-  return { ...feed, state, place: isThere ? "elsewhere" : "gone" };
+  if (isThere) return { ...feed, state, place: "elsewhere" };
+  return { ...feed, state, place: "gone", existingParent: existingParent(state.workingDir, places) };
+}
+
+function existingParent(path: ByteString, places: Places): ByteString {
+  const parent = path.slice(0, path.lastIndexOf("/"));
+  if (parent === "") return "/";
+  return places.isDirectory(bytesOf(parent)) ? parent : existingParent(parent, places);
 }

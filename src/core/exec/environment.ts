@@ -25,7 +25,7 @@ export function shellOverrides(env: EnvOverrides): [name: ByteString, value: Byt
 }
 
 /** Those that it cannot be told. */
-export const oddNames = (env: EnvOverrides): [string, string | null][] =>
+export const oddVariables = (env: EnvOverrides): [string, string | null][] =>
   isEmpty(env) ? [] : Object.entries(env).filter(([name]) => !isShellName(name));
 
 /** As it is for most commands. */

@@ -122,7 +122,6 @@ export class PreparedShell implements Visited {
   prepareCommand(feed: CommandFeed): number | undefined {
     const { dialect } = this.spec;
     this.#tend(feed);
-    if (feed.place === "gone") forOwnerAlone(() => mkdirSync(`${this.dir}/${shellFiles.gone}`));
     const { prologue, file, isHarmless, becomesProgram } = dialect.commandScript(feed, this.dir);
     if (file !== undefined) this.#writeCommand(file);
     this.#prologue = prologue;
@@ -206,7 +205,7 @@ export class PreparedShell implements Visited {
   #tell(fd: number, file: string, script: ByteString, before: ByteString = ""): void {
     const isLong = before.length + script.length > pipeSyncWriteMaxBytes;
     if (isLong) this.#writeFile(file, script);
-    const told = isLong ? `. ${quote(fromText(`${this.dir}/${file}`))}\n` : script;
+    const told = isLong ? `${this.spec.dialect.source} ${quote(fromText(`${this.dir}/${file}`))}\n` : script;
     writeAndClose(fd, bytesOf(before + told));
   }
 

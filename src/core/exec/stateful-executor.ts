@@ -3,8 +3,8 @@ import { TrlError } from "../../protocol/errors.ts";
 import { internList } from "../../util/intern.ts";
 import { requireDescriptors } from "../resources.ts";
 import type { CommandOutcome } from "./command.ts";
-import { feedFor, feedForShell } from "./command-feed.ts";
-import { type EnvOverrides, oddNames, overlayEnv } from "./environment.ts";
+import { feedFor, feedForShell, oddNames } from "./command-feed.ts";
+import { type EnvOverrides, overlayEnv } from "./environment.ts";
 import type { Executor, Launched, LaunchRequest } from "./executor.ts";
 import { KeptEnv } from "./kept-env.ts";
 import { KeptState, type Reporter } from "./kept-state.ts";
@@ -115,7 +115,7 @@ export class StatefulExecutor implements Executor, ShellOwner {
   launch(request: LaunchRequest): Launched {
     const workingDir =
       request.workingDir && this.#shellSpec.places.require(request.workingDir, this.workingDir);
-    const feed = feedFor(request, workingDir, this.#kept.known);
+    const feed = feedFor(request, workingDir, this.#kept.known, this.#shellSpec.dialect);
     return this.#startProgram(feed) ?? this.#launch(request, feed);
   }
 
@@ -212,7 +212,7 @@ export class StatefulExecutor implements Executor, ShellOwner {
   }
 
   #takeShell(env: EnvOverrides): PreparedShell {
-    const odd = oddNames(env);
+    const { others: odd } = oddNames(env, this.#shellSpec.dialect);
     this.#generation++;
     this.#isTidying = false;
     let shell = this.#spare.take();

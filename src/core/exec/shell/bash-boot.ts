@@ -9,8 +9,13 @@ export const commandFile = "bash"; // messages begin with the script's name: "..
 /** They are another for every command. Not reported, two reports of the same state are the same. */
 const everChanging = "BASH_COMMAND BASHPID LINENO HISTCMD TRL_COMMAND_ID __trl_env";
 
-/** It hides what a DEBUG trap or `set -x` of the user would print about it. */
+/** What reads a file, whatever function the session has by the name of `.`. */
+export const source = "builtin .";
+
+/** The braces hide what a DEBUG trap or `set -x` of the user would print about it. */
 const hook = '{ __trl_report "$?" "$@"; } >/dev/null 2>&1';
+/** Where the braces are aliases, which bash expands as it reads a trap. */
+const bareHook = '\\__trl_report "$?" "$@" >/dev/null 2>&1';
 
 /** All but XFSZ, by number: bash finds them sooner than by name. The C library keeps the two between for itself. */
 const signals = Array.from({ length: 64 }, (_, before) => before + 1)
@@ -54,9 +59,7 @@ fi
  * goes without a word: the report is of the shell. Never two substitutions in one word: a handler on CHLD between them makes bash
  * lose its way.
  */
-export const bootScript = (dir: string): ByteString => `unset BASH_ENV
-__trl_shopt0=\${BASHOPTS-}
-__trl_report() {
+const reportFunction = (dir: string): ByteString => `__trl_report() {
 if [[ -z \${__trl_forked-} ]]; then
 [[ \${BASHPID-$$} == "$$" || \${__trl_visit-} == ${visitWords.tell} ]] || builtin return "$1"
 [[ -z \${__trl_done-} ]] || builtin return "$1"
@@ -95,6 +98,7 @@ builtin unset -v "$__trl_name" || { __trl_saved=1; builtin break; }
 [[ -n \${!__trl_name+x} ]] || builtin break
 done
 done
+[[ -z \${__trl_functions+x} ]] || builtin unset -f "\${__trl_functions[@]}"
 if builtin declare -F declare >/dev/null; then
 __trl_declare=$(builtin declare -f declare)$'\\n'
 __trl_declare+="builtin $(builtin declare -pF declare)"
@@ -119,6 +123,13 @@ builtin unset -f __trl_report
 builtin declare -f
 builtin printf '\\0'
 builtin declare -Fx
+if [[ -n \${__trl_lines-} && $BASH_VERSION != [1-3].* ]]; then
+builtin declare -F >|${parts.fileWord(dir, "functions")}
+builtin mapfile -t __trl_names <${parts.fileWord(dir, "functions")}
+builtin shopt -s extdebug
+builtin declare -F "\${__trl_names[@]##* }"
+builtin shopt -u extdebug
+fi
 builtin printf '\\0whole'
 } >|${parts.fileWord(dir, "report")}
 if [[ -n \${__trl_wraps_trap-} && -z \${__trl_forked-} ]]; then
@@ -126,8 +137,14 @@ ${restoreHandlers(dir)}fi
 __trl_report() { builtin return "$1"; }
 builtin return "$1"
 }
-trap '${hook}' EXIT
-${parts.awaitState}${receiveVisits(dir)}${parts.awaitCommand}`;
+`;
+
+export const bootScript = (dir: string): ByteString => `unset BASH_ENV
+__trl_shopt0=\${BASHOPTS-}
+${reportFunction(dir)}trap '${hook}' EXIT
+${parts.awaitState}${receiveVisits(dir)}${parts.awaitCommand(source)}`;
+
+const giveUp = parts.giveUp("builtin exit");
 
 /** Longer than any shell waits: without it, it would be the user's TMOUT. */
 const patienceS = 1_000_000;
@@ -141,10 +158,10 @@ const patienceS = 1_000_000;
 const receiveVisits = (dir: string): ByteString => `case $BASH_VERSION in
 [1-3].*|4.0.*) builtin read -r -n 1 -t ${patienceS} -u 4 __trl_visit;;
 *) while [[ 1 ]]; do
-builtin read -r -N 1 -t ${patienceS} -u 4 __trl_visit || ${parts.giveUp}
+builtin read -r -N 1 -t ${patienceS} -u 4 __trl_visit || ${giveUp}
 [[ $__trl_visit != ${visitWords.none} ]] || builtin break
 [[ $__trl_visit != ${visitWords.tell} ]] || { ( __trl_report 0 "$@" ) >/dev/null 2>&1; builtin printf 'state\\0\\0\\0' >&6; builtin continue; }
-[[ -z $__trl_astray ]] || { __trl_old=\${OLDPWD-}; builtin cd -- "$__trl_astray" && __trl_astray= && OLDPWD=$__trl_old; } || ${parts.giveUp}
+[[ -z $__trl_astray ]] || { __trl_old=\${OLDPWD-}; builtin cd -- "$__trl_astray" && __trl_astray= && OLDPWD=$__trl_old; } || ${giveUp}
 builtin . ${quote(fromText(`${dir}/${commandFile}`))}
 builtin printf '%d\\0%s\\0%s\\0' "$?" "$PWD" "\${OLDPWD-}" >&6
 [[ -z \${OLDPWD-} ]] || builtin export OLDPWD
@@ -153,13 +170,37 @@ esac
 `;
 
 /**
- * With an EXIT trap of the user the hook goes first: an `exit` in the user's handler would end all. A list of the
- * traps leaves the hook out.
+ * For a command that may list functions or variables: the hook carries the function and what it needs. It is not so for
+ * every command, as bash then reads the function while the command's end is awaited. Aliases would change the reading.
  */
-export const trapWrapper = `__trl_wraps_trap=1
+export function hideReport(dir: string): ByteString {
+  const aliasesAgain = "[[ :$__trl_aliases: != *:expand_aliases:* ]] || builtin shopt -s expand_aliases";
+  const define = quote(`${reportFunction(dir)}${aliasesAgain}`);
+  const carried = ["shopt0", "lines", "stacks"]
+    .map((name) => ` __trl_${name}='"\${__trl_${name}-}"'`)
+    .join("");
+  const before = `'{ __trl_i=$? __trl_aliases=$BASHOPTS${carried}; \\builtin shopt -u expand_aliases; \\builtin eval '`;
+  const after = `'; \\__trl_report "$__trl_i" "$@"; } >/dev/null 2>&1'`;
+  return `if [[ -n \${BASHOPTS-} ]]; then
+builtin trap -- ${before}${quote(define)}${after} EXIT
+builtin unset -v __trl_shopt0 __trl_lines __trl_stacks __trl_visit __trl_astray
+builtin unset -f __trl_report
+fi
+`;
+}
+
+export const trapBareHook = `builtin trap '${bareHook}' EXIT\n`;
+
+/**
+ * With an EXIT trap of the user the hook goes first: an `exit` in the user's handler would end all. A list of the
+ * traps leaves the hook out. `[[ =~ ]]` would change BASH_REMATCH.
+ */
+export const trapWrapper = (isBare: boolean): ByteString => {
+  const own = isBare ? bareHook : hook;
+  return `__trl_wraps_trap=1
 trap() {
 if [[ $# == 0 || $1 == -p ]]; then
-local __trl_list=$(builtin trap "$@") __trl_hook='${hook}'
+local __trl_list=$(builtin trap "$@") __trl_hook='${own}'
 __trl_list=\${__trl_list//"$__trl_hook"$'\\n'/}
 __trl_list=\${__trl_list/"trap -- '$__trl_hook' EXIT"}
 [[ -z $__trl_list ]] || builtin printf '%s\\n' "\${__trl_list#$'\\n'}"; builtin return 0
@@ -167,8 +208,9 @@ fi
 builtin trap "$@" || builtin return
 [[ $1 != -- ]] || builtin shift
 local __trl_name __trl_is_exit=; for __trl_name in "\${@:$(( $# == 1 ? 1 : 2 ))}"; do
-[[ $__trl_name != 0 && ! $__trl_name =~ ^([Ss][Ii][Gg])?[Ee][Xx][Ii][Tt]$ ]] || __trl_is_exit=1; done
+case $__trl_name in 0|[Ee][Xx][Ii][Tt]|[Ss][Ii][Gg][Ee][Xx][Ii][Tt]) __trl_is_exit=1;; esac; done
 [[ $BASH_SUBSHELL == 0 && -n $__trl_is_exit ]] || builtin return 0
-if [[ $1 == - || $# == 1 ]]; then builtin trap '${hook}' EXIT; else builtin trap '${hook}'$'\\n'"$1" EXIT; fi
+if [[ $1 == - || $# == 1 ]]; then builtin trap '${own}' EXIT; else builtin trap '${own}'$'\\n'"$1" EXIT; fi
 }
 `;
+};

@@ -2,8 +2,9 @@
 // a script (an `eval` would show as "++" and fire ERR twice). The machinery is the startup file (BASH_ENV),
 // which is over before the script begins, and a hook on EXIT. It leans on `builtin`, `[[` and, where it must,
 // on posix mode, in which special builtins win over functions: the user may have defined any name.
-import { bootScript, commandFile, trapWrapper } from "./bash-boot.ts";
+import { bootScript, commandFile, hideReport, source, trapBareHook, trapWrapper } from "./bash-boot.ts";
 import { exportsIn, recordsIn } from "./bash-environment.ts";
+import { defineAtLines, defineHelper } from "./bash-functions.ts";
 import { type BashRecord, changing, isInherited, parseRecords, restoring } from "./bash-records.ts";
 import { type ByteString, fromText, quote } from "./byte-string.ts";
 import type {
@@ -37,6 +38,8 @@ const aliasesOn = "builtin shopt -s expand_aliases\n";
 export const bash: ShellDialect = {
   commandFile,
   bootFile,
+  source,
+  functionIn,
   visitKind,
   programs: { wordsOf: programWords, exportsIn },
 
@@ -47,10 +50,10 @@ export const bash: ShellDialect = {
 
   initialState(env) {
     const launchEnv = Object.fromEntries(Object.entries(env).filter(([name]) => !notInherited.test(name)));
+    // One named `builtin` would hide every builtin from the machinery: it lasts for one command at most.
     const functions = Object.entries(env).flatMap(([name, value]) => {
-      const [, functionName] = /^BASH_FUNC_(.*)%%$/.exec(name) ?? [];
-      if (!functionName) return [];
-      return parts.defineFunctions(`${functionName} ${fromText(value)}\nexport -f ${functionName}`);
+      const given = functionIn(name, value);
+      return given && given !== "builtin" ? parts.defineFunctions(functionLines(given, fromText(value))) : [];
     });
     const startup = env["BASH_ENV"] === undefined ? "" : parts.exportLine("BASH_ENV", env["BASH_ENV"]);
     return { launchEnv, script: startup + functions.join(""), lateScript: aliasesOn };
@@ -61,8 +64,9 @@ export const bash: ShellDialect = {
   stateScript(state) {
     // With no alias there is nothing that could change the machinery's last lines.
     const aliases = state.lateScript === aliasesOn && !hasAliases(state) ? aliasesOn : "";
+    const helper = state.script.includes("__trl_define") ? defineHelper : "";
     const place = `__trl_astray=${quote(state.workingDir)}\n`; // until it is there, whatever goes wrong before
-    return `${place}${state.script}${parts.waitInDirectory(state, "builtin")}${aliases}`;
+    return `${helper}${place}${state.script}${parts.waitInDirectory(state, "builtin")}${aliases}`;
   },
 
   commandScript(feed, dir) {
@@ -82,7 +86,11 @@ export const bash: ShellDialect = {
     const [pwd, oldpwd, set, shopt0, shopt, shoptLines, variables, misc, functions, exports] =
       fields as Fields;
     const shopts = parts.optionChanges(shopt0.split(":"), shopt.split(":"), neverKeptShopts);
-    const options = parts.optionChanges(defaultOptions, set.split(":"), neverKept);
+    const options = parts.optionChanges(
+      defaultOptions,
+      withoutGiven(set.split(":"), context.feed),
+      neverKept,
+    );
     const [lateOn, on] = partition(options.on, (name) => late.includes(name));
     const expandsAliases = /(?:^|:)expand_aliases(?:$|:)|^shopt -s expand_aliases$/m.test(
       shopt || shoptLines,
@@ -105,6 +113,17 @@ export const bash: ShellDialect = {
   },
 };
 
+/** As bash itself reads them; a name that would be read as something else is left to it. */
+function functionIn(variable: string, value: string): string | undefined {
+  if (!value.startsWith("() {")) return undefined;
+  return /^BASH_FUNC_([\w.:,+@[\]^\x80-\uffff-]+)%%$/.exec(variable)?.[1];
+}
+
+function functionLines(name: string, body: ByteString): ByteString {
+  const word = name === "builtin" ? "command" : "builtin";
+  return `${fromText(name)} ${body}\n${word} export -f ${fromText(name)}`;
+}
+
 /** What must not reach the next shell through its environment: it is restored, or would change how bash starts. */
 const notInherited = /^(?:BASH_ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|POSIXLY_CORRECT)$/;
 /** Every bash has its own, and most of them compute it: restoring one would freeze it. */
@@ -114,9 +133,23 @@ const constant =
 /** Last, so that none is in the way of the rest. A body may need extglob to be read, whatever the session has. */
 function restoreFunctions(functions: ByteString, exports: ByteString, hasExtglob: boolean): ByteString {
   if (functions.trim() === "") return "";
-  const exported = exports.replaceAll(/^declare /gm, "builtin declare ");
-  const definitions = parts.defineFunctions(functions);
-  return `shopt -s extglob\n${definitions}${exported}\n${hasExtglob ? "" : "builtin shopt -u extglob\n"}`;
+  const isExport = (line: ByteString) => line.startsWith("declare ");
+  const [exported, places] = partition(exports.split("\n"), isExport);
+  const lines = exported.map((line) => `builtin ${line}\n`).join("");
+  const definitions = `${defineAtLines(functions, places.join("\n"))}__trl_lines=1\n`;
+  return `shopt -s extglob\n${definitions}${lines}\n${hasExtglob ? "" : "builtin shopt -u extglob\n"}`;
+}
+
+/** Variables that switch an option on and off. */
+const switches = { IGNOREEOF: "ignoreeof", POSIXLY_CORRECT: "posix" };
+
+/** What a command was given for itself alone leaves the options of the session as they were before it. */
+function withoutGiven(options: string[], feed: Surroundings): string[] {
+  const given = Object.entries(switches).flatMap(([name, option]) => (isGiven(name, feed) ? [option] : []));
+  if (given.length === 0) return options;
+  const before = feed.state.script + feed.state.lateScript;
+  const kept = given.filter((option) => new RegExp(`^builtin set .*-o ${option}\\b`, "m").test(before));
+  return [...options.filter((option) => !given.includes(option)), ...kept];
 }
 
 const hasAliases = ({ script }: ShellState) => /^alias /m.test(script);
@@ -155,13 +188,19 @@ type Fields = [string, string, string, string, string, string, string, string, s
 
 function prologue(given: CommandFeed, dir: string, changesNothing: boolean): ByteString {
   // One that cannot be changed is as it is for the command, too.
-  const feed = { ...given, env: given.env.filter(([name]) => !attributesOf(name, given).includes("r")) };
+  const isSettable = (name: ByteString) => !tables.test(name) && !attributesOf(name, given).includes("r");
+  const feed = { ...given, env: given.env.filter(([name]) => isSettable(name)) };
   const { lastStatus, lateScript } = feed.state;
   // Only where it is asked for: a syntax error would otherwise end with this status instead of its own.
-  const keepsStatus = lastStatus !== 0 && feed.command.includes("$?") && !lateScript.includes("errexit");
+  const keepsStatus =
+    lastStatus !== 0 &&
+    feed.command.includes("$?") &&
+    !lateScript.includes("errexit") &&
+    !mayHideBuiltin(feed);
+  const setStatus = `\\builtin return ${lastStatus}`;
   return (
     closeDescriptors(feed) +
-    parts.moveToDirectory(feed, dir, "builtin") +
+    parts.moveToDirectory(feed, dir, words) +
     list("builtin declare +i +l +u", givenNames(feed, /[ilu]/)) +
     (changesNothing ? "" : saveEnv(feed, dir)) +
     // It would be the variable that it stands for that is set, exported, and lost with the command.
@@ -169,10 +208,23 @@ function prologue(given: CommandFeed, dir: string, changesNothing: boolean): Byt
     // No program would be given it.
     list("builtin unset -v", givenNames(feed, /[aA]/)) +
     parts.applyEnv(feed, "builtin") +
-    (changesNothing ? "builtin trap - EXIT\n" : guardReport(feed)) +
+    (changesNothing ? "builtin trap - EXIT\n" : guardReport(feed, dir)) +
+    defineGiven(feed) +
     (lateScript === aliasesOn && !hasAliases(feed.state) ? "" : lateScript) +
-    (keepsStatus ? `{ return ${lastStatus}; } 2>/dev/null\n` : "")
+    (keepsStatus ? `${mayAliasBraces(feed) ? setStatus : `{ ${setStatus}; }`} 2>/dev/null\n` : "")
   );
+}
+
+const words = { builtin: "builtin", command: "builtin command", exit: "builtin exit" };
+
+/** Tables of the shell's own: a text that is assigned to one is an entry in it, and no program is given it. */
+const tables = /^BASH_(?:ALIASES|CMDS)$/;
+
+/** One named `builtin` last: it hides the words that define the others. */
+function defineGiven({ functions }: CommandFeed): ByteString {
+  const sorted = functions.toSorted(([a], [b]) => Number(a === "builtin") - Number(b === "builtin"));
+  const definitions = sorted.map(([name, body]) => `builtin eval ${quote(functionLines(name, body))}`);
+  return definitions.map((line) => `${line} >/dev/null 2>&1\n`).join("");
 }
 
 /** What is given to the command alone is text, whatever the session has by that name: those where it has such a thing. */
@@ -187,19 +239,44 @@ const attributesOf = (name: string, { state }: Pick<CommandFeed, "state">): stri
 
 /** What is given to the command alone is not the session's: the report has the old values. */
 function saveEnv(feed: CommandFeed, dir: string): ByteString {
-  if (feed.env.length === 0) return "";
-  const names = feed.env.map(([name]) => name).join(" ");
+  if (feed.env.length === 0 && feed.functions.length === 0) return "";
+  const names = feed.env.map(([name]) => name).join(" ") || "__trl_none";
   const saved = parts.fileWord(dir, "savedEnv");
   const again = givenNames(feed, /[ilu]/).map(
     (name) => `builtin printf 'declare -${changing(attributesOf(name, feed))} ${name}\\n' >>${saved}\n`,
   );
-  return `__trl_env=(${names})\nbuiltin declare -p ${names} >|${saved} 2>/dev/null\n${again.join("")}`;
+  return `__trl_env=(${names})\nbuiltin declare -p ${names} >|${saved} 2>/dev/null\n${again.join("")}${saveFunctions(feed, saved)}`;
 }
 
-const guardReport = (feed: CommandFeed): ByteString =>
-  (parts.maySetExitTrap(feed) ? trapWrapper : "") +
-  (mayHideBuiltin(feed) ? "__trl_hides_builtin=1\n" : "") +
-  (mayUseStack(feed) ? "__trl_stacks=1\n" : "");
+/** Those of the session that have the name of one that the command is given. */
+function saveFunctions({ functions }: CommandFeed, saved: ByteString): ByteString {
+  if (functions.length === 0) return "";
+  const save = (name: ByteString) =>
+    `builtin declare -f ${name} && builtin printf 'builtin ' && builtin declare -pF ${name}\n`;
+  const names = functions.map(([name]) => quote(fromText(name)));
+  return `__trl_functions=(${names.join(" ")})\n{\n${names.map(save).join("")}} >>${saved} 2>/dev/null\n`;
+}
+
+function guardReport(feed: CommandFeed, dir: string): ByteString {
+  const isBare = mayAliasBraces(feed);
+  const wrapsTrap = parts.maySetExitTrap(feed);
+  return (
+    (isBare ? trapBareHook : "") +
+    (wrapsTrap ? trapWrapper(isBare) : "") +
+    (mayHideBuiltin(feed) ? "__trl_hides_builtin=1\n" : "") +
+    (mayUseStack(feed) ? "__trl_stacks=1\n" : "") +
+    (mayDefine(feed) ? "__trl_lines=1\n" : "") +
+    (mayList(feed) && !isBare && !wrapsTrap && !mayHideBuiltin(feed) ? hideReport(dir) : "")
+  );
+}
+
+/** Whether it may print the names or texts of all functions or variables. */
+const mayList = ({ command }: CommandFeed) =>
+  /\bcompgen\b|\b(?:declare|typeset)\s+-\w*[fFp]|\b(?:set|declare|typeset)\s*(?:$|[|;&>)`\n])/.test(command);
+
+/** A state that has functions asks for their lines itself. */
+const mayDefine = ({ command }: CommandFeed) =>
+  /\(\s*\)|\b(?:function|source|eval)\b|(?:^|[\s;&|({])\.\s/.test(command);
 
 /** Asking for the stack is not cheap, and hardly anybody has one. */
 const mayUseStack = ({ command, state }: CommandFeed) =>
@@ -207,8 +284,13 @@ const mayUseStack = ({ command, state }: CommandFeed) =>
   /\bpushd\b/.test(state.script);
 
 /** A function named `builtin` is the one thing that would hide everything else; it lasts for one command. */
-const mayHideBuiltin = ({ command }: CommandFeed) =>
-  /\bbuiltin\s*\(\s*\)|\bfunction\s+builtin\b/.test(command);
+const mayHideBuiltin = ({ command, functions }: CommandFeed) =>
+  /\bbuiltin\s*\(\s*\)|\bfunction\s+builtin\b/.test(command) ||
+  functions.some(([name]) => name === "builtin");
+
+const mayAliasBraces = ({ command, state }: CommandFeed) =>
+  /\balias\b.*[\s'"\\][{}]['"]?=|\bBASH_ALIASES\[['"\\]?[{}]/.test(command) ||
+  /^alias (?:-- )?[{}]=/m.test(state.script);
 
 /**
  * `builtin exec` would undo it again, so that a function named `exec` is in the way; in posix mode it is not. But

@@ -38,14 +38,18 @@ export interface CommandFeed {
   workingDir: ByteString;
   /** "here" is where the shell already waits; "gone" is a directory that exists no more. */
   place: "here" | "elsewhere" | "gone";
+  /** The nearest directory above one that is gone. */
+  existingParent?: ByteString;
   /** For this command alone; `null` unsets. Names are valid identifiers. */
   env: [name: ByteString, value: ByteString | null][];
+  /** Functions for this command alone. */
+  functions: [name: string, body: ByteString][];
   hasStdin: boolean;
   /** It was given names that only the environment can carry; bash takes functions from there. */
   mayImportFunctions: boolean;
 }
 
-export type Surroundings = Pick<CommandFeed, "state" | "workingDir" | "place" | "env">;
+export type Surroundings = Pick<CommandFeed, "state" | "workingDir" | "place" | "existingParent" | "env">;
 
 export interface CommandScript {
   prologue: ByteString;
@@ -78,6 +82,10 @@ export interface ShellDialect {
   commandFile: string;
   /** The file in the shell's directory that it reads first. */
   bootFile: string;
+  /** What reads a file, whatever function the session has by the name of `.`. */
+  source: string;
+  /** The name of the function that this variable of the environment hands over. A dialect without it takes none. */
+  functionIn?(variable: string, value: string): string | undefined;
   /** Whether a shell that waits can run the command and wait on. A dialect without it has no such shells. */
   visitKind?(feed: CommandFeed): VisitKind | undefined;
   /** A dialect without it has every program started by a shell. */
@@ -117,6 +125,6 @@ export const shellFiles = {
   savedEnv: "env",
   /** The user's handlers that are not to see what the machinery does. */
   handlers: "handlers",
-  /** A directory, to stand for one that was removed. */
-  gone: "gone",
+  /** Names of functions, whose lines are asked for. */
+  functions: "functions",
 } as const;

@@ -6,6 +6,9 @@ import type { ReportedState, ShellDialect, ShellState } from "./dialect.ts";
 import * as parts from "./script-parts.ts";
 
 const bootFile = "boot";
+/** These shells find special builtins before functions, and keep no functions. */
+const source = ".";
+const words = { builtin: "command", command: "command", exit: "exit" };
 
 /** Read-only, computed or the machinery's own. */
 const notKept =
@@ -53,7 +56,7 @@ printf '\\0whole'
 return "$1"
 }
 trap '${hook}' EXIT
-${parts.awaitState}${parts.awaitCommand}`;
+${parts.awaitState}${parts.awaitCommand(source)}`;
 
 /** As in bash, but by an alias: these shells find special builtins before functions. */
 const trapWrapper = `__trl_wraps_trap=1
@@ -77,6 +80,7 @@ alias trap=__trl_trap
 export const posix: ShellDialect = {
   commandFile: "",
   bootFile,
+  source,
 
   launch: (shell, dir) => ({
     argv: [
@@ -97,7 +101,7 @@ export const posix: ShellDialect = {
     const { lastStatus, lateScript } = feed.state;
     const prologue =
       `exec ${parts.descriptors(feed)}\n` +
-      parts.moveToDirectory(feed, dir, "command") +
+      parts.moveToDirectory(feed, dir, words) +
       parts.applyEnv(feed, "command") +
       (parts.maySetExitTrap(feed) ? trapWrapper : "") +
       `__trl_run=${quote(lateScript + feed.command)}\n${feed.state.aliasScript ?? ""}`;

@@ -1,7 +1,7 @@
 // Lines and readings that the dialects have in common.
-import { isDirectory } from "../directories.ts";
+import { posix } from "node:path";
 import { isShellName } from "../environment.ts";
-import { type ByteString, bytesOf, fromText, quote } from "./byte-string.ts";
+import { type ByteString, fromText, quote } from "./byte-string.ts";
 import { type CommandFeed, type ReportContext, type ShellState, shellFiles } from "./dialect.ts";
 
 /** A file of the shell's directory, as a word. */
@@ -20,14 +20,14 @@ export function unsetLines(
   return gone.length > 0 ? `unset ${gone.join(" ")}\n` : "";
 }
 
-/** Waits for the state. What its script prints is nobody's. */
+/** Waits for the state. The output of its script is dropped. */
 export const awaitState = "__trl_astray=1\n. /dev/fd/3 >/dev/null 2>&1\n";
 
-/** Waits for the command's surroundings. */
-export const awaitCommand = ". /dev/fd/4\n";
+/** Waits for the command's prologue. `source` is the dialect's: the session may have a function named `.` by now. */
+export const awaitCommand = (source: string): ByteString => `${source} /dev/fd/4\n`;
 
-/** Without a report: nothing of the user's has run. */
-export const giveUp = "{ __trl_done=1; exit 126; }";
+/** Ends the shell without a report, before the command has run. `exit` is the dialect's, as functions may hide it. */
+export const giveUp = (exit: string): ByteString => `{ __trl_done=1; ${exit} 126; }`;
 
 /** Functions as the shell has listed them. One that it cannot read again costs those after it, and no more. */
 export const defineFunctions = (functions: ByteString): ByteString =>
@@ -46,16 +46,51 @@ function restoreOldpwd({ previousDir }: ShellState, builtin: string): ByteString
   return previousDir === undefined ? `${builtin} unset OLDPWD\n` : `OLDPWD=${quote(previousDir)}\n`;
 }
 
-/** As in a terminal whose directory was removed: an unlinked one, from which one can only go elsewhere. */
-function enterLostDirectory(feed: CommandFeed, dir: string, builtin: string): ByteString {
-  const gone = fileWord(dir, "gone");
-  return `${builtin} cd -- ${gone} || ${giveUp}\ncommand -p rmdir -- ${gone}\nPWD=${quote(feed.workingDir)}\n`;
+/** So deep that no `../..` of a command leads from it to the shell's own directory. */
+const lostDirectory = (dir: string): string => `${dir}/removed${"/_".repeat(50)}`;
+
+/**
+ * As in a terminal whose directory was removed: the shell stands in an unlinked directory of the same name, and `cd ..`
+ * leads to the same directory as there. So what is missing of the path is made, entered and removed again. Where that is
+ * not allowed, the shell stands in unlinked directories of its own, and `cd ..` fails or leads to an empty one.
+ */
+function enterLostDirectory(feed: CommandFeed, dir: string, words: ShellWords): ByteString {
+  const { builtin, command, exit } = words;
+  const lost = quote(feed.workingDir);
+  const missing = missingParents(feed).map(quote);
+  const own = quote(fromText(lostDirectory(dir)));
+  return `if ${command} -p mkdir -- ${missing.join(" ")} 2>/dev/null
+then ${builtin} cd -- ${lost} || ${giveUp(exit)}
+${command} -p rmdir -- ${missing.toReversed().join(" ")}
+elif ${builtin} cd -- ${lost} 2>/dev/null
+then :
+else ${command} -p mkdir -p -- ${own}
+${builtin} cd -- ${own} || ${giveUp(exit)}
+${command} -p rmdir -p -- ${own} 2>/dev/null
+PWD=${lost}
+fi
+${restoreOldpwd(feed.state, builtin)}`;
+}
+
+/** Its directory and those above it that do not exist, the uppermost first. */
+function missingParents({ workingDir, existingParent = "/" }: CommandFeed): ByteString[] {
+  const base = existingParent === "/" ? "" : existingParent;
+  const names = workingDir.slice(base.length + 1).split("/");
+  return names.map((_, at) => `${base}/${names.slice(0, at + 1).join("/")}`);
+}
+
+/** The dialect's words for builtins that functions of the session do not hide. */
+export interface ShellWords {
+  builtin: string;
+  command: string;
+  exit: string;
 }
 
 /** Only where the command is to run elsewhere has the shell to move. */
-export function moveToDirectory(feed: CommandFeed, dir: string, builtin: string): ByteString {
-  if (feed.place === "gone") return enterLostDirectory(feed, dir, builtin);
-  const move = `${builtin} cd -- ${quote(feed.workingDir)} || ${giveUp}`;
+export function moveToDirectory(feed: CommandFeed, dir: string, words: ShellWords): ByteString {
+  if (feed.place === "gone") return enterLostDirectory(feed, dir, words);
+  const { builtin, exit } = words;
+  const move = `${builtin} cd -- ${quote(feed.workingDir)} || ${giveUp(exit)}`;
   if (feed.place === "here") return `case \${__trl_astray-} in ?*) ${move};; esac\n`;
   return `${move}\n${restoreOldpwd(feed.state, builtin)}`;
 }
@@ -102,16 +137,12 @@ export function reportFields(report: ByteString, count: number): ByteString[] | 
 
 /** Where the session stands after a command that printed `pwd`. */
 export function directoryAfter(pwd: ByteString, { feed, dir }: ReportContext): ByteString {
-  const reported = pwd.endsWith("\n") ? pwd.slice(0, -1) : pwd;
+  const printed = pwd.endsWith("\n") ? pwd.slice(0, -1) : pwd;
+  // `cd ..` from one unlinked directory to another: bash has no better name for that than ".../removed/..".
+  const reported = /\/\.\.?(?:\/|$)/.test(printed) ? posix.normalize(printed) : printed;
   if (feed.place !== "gone") return reported;
-  const lost = fromText(`${dir}/${shellFiles.gone}`);
-  if (reported === lost) return feed.workingDir;
-  // `cd ..` out of a directory that was removed leads to where that one was.
-  return lost.startsWith(`${reported}/`) ? nearestExisting(feed.workingDir) : reported;
-}
-
-function nearestExisting(path: ByteString): ByteString {
-  return isDirectory(bytesOf(path)) ? path : nearestExisting(path.slice(0, path.lastIndexOf("/")) || "/");
+  if (!reported.startsWith(fromText(`${dir}/`))) return reported;
+  return reported === fromText(lostDirectory(dir)) ? feed.workingDir : (feed.existingParent ?? "/");
 }
 
 /** What was switched on and off against a base, without names that are never kept. */

@@ -25,7 +25,7 @@ const everNew = /\$\{?(?:BASHPID|EPOCH|PPID|SRANDOM)/;
 
 /** Options (but for what functions are read with), aliases, attributes and functions with which these commands may do anything. */
 const unusualState =
-  /^(?:shopt -s (?!extglob\neval )|shopt -u (?!expand_aliases$)|(?:builtin )?set |builtin pushd |declare -\w*[rni]\w* (?!OPTIND=)|alias )|(?:^|['\s])(?::|true|false|echo|pwd|cd|export) \(\)/m;
+  /^(?:shopt -s (?!extglob\n__trl_define )|shopt -u (?!expand_aliases$)|(?:builtin )?set |builtin pushd |declare -\w*[rni]\w* (?!OPTIND=)|alias )|(?:^|['\s])(?::|true|false|echo|pwd|cd|export) \(\)/m;
 
 /** Undefined where it is to have a shell of its own. */
 export function visitKind({ command, state, ...feed }: CommandFeed): VisitKind | undefined {

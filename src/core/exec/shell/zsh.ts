@@ -5,6 +5,8 @@ import type { CommandFeed, ReportedState, ShellDialect, ShellState } from "./dia
 import * as parts from "./script-parts.ts";
 
 const commandFile = "zsh";
+const source = "builtin .";
+const words = { builtin: "builtin", command: "builtin command", exit: "builtin exit" };
 /** Parameters that zsh itself gives a meaning to but whose value is the user's. */
 const usersSpecials =
   "PATH HOME IFS CDPATH FPATH MANPATH FIGNORE TERM TERMINFO LANG LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES " +
@@ -95,12 +97,13 @@ __trl_done=1
 }
 __trl_hook() { { __trl_report } >/dev/null 2>&1 }
 zshexit_functions=(__trl_hook)
-trap '{ __trl_report } >/dev/null 2>&1' EXIT
-${parts.awaitState}${parts.awaitCommand}`;
+trap '{ (( FUNCNEST > 9 )) || FUNCNEST=500; __trl_report } >/dev/null 2>&1' EXIT
+${parts.awaitState}${parts.awaitCommand(source)}`;
 
 export const zsh: ShellDialect = {
   commandFile,
   bootFile: ".zshenv",
+  source,
 
   launch: (shell, dir) => ({
     argv: [shell, "-d", `${dir}/${commandFile}`],
@@ -165,7 +168,7 @@ function prologue(feed: CommandFeed, dir: string): ByteString {
     (saveEnv.length > 0 ? `__trl_env=()\n${saveEnv.join("")}` : "") +
     applyEnv(feed) +
     lateScript +
-    (keepsStatus ? `{ return ${lastStatus}; } 2>/dev/null\n` : "")
+    (keepsStatus ? `{ builtin return ${lastStatus}; } 2>/dev/null\n` : "")
   );
 }
 
@@ -197,7 +200,7 @@ function quietly(script: ByteString, { previousDir }: ShellState): ByteString {
 }
 
 function moveToDirectory(feed: CommandFeed, dir: string): ByteString {
-  const script = parts.moveToDirectory(feed, dir, "builtin");
+  const script = parts.moveToDirectory(feed, dir, words);
   return feed.place === "here" ? script : quietly(script, feed.state);
 }
 

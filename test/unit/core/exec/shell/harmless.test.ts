@@ -19,6 +19,7 @@ const feed = (command: string, known: Partial<ShellState> = {}, mayImportFunctio
   place: "here",
   env: [],
   hasStdin: false,
+  functions: [],
   mayImportFunctions,
 });
 

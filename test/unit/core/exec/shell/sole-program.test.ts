@@ -16,6 +16,7 @@ const feed = (command: string, script = ""): Parameters<typeof becoming>[0] => (
   place: "here",
   env: [],
   hasStdin: false,
+  functions: [],
   mayImportFunctions: false,
 });
 

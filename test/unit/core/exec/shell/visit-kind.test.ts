@@ -19,6 +19,7 @@ const feed = (command: string, more: Partial<CommandFeed> = {}): CommandFeed => 
   place: "here",
   env: [],
   hasStdin: false,
+  functions: [],
   mayImportFunctions: false,
   ...more,
 });
