@@ -112,6 +112,12 @@ describe("bash does not list the machinery", () => {
       expect(await out("f; shopt -q dotglob && alias")).toBe("f\nalias ll='ls -l'");
     });
 
+  test("for set -v, but for the hook", async () => {
+    const { run } = await sessionIn("bash");
+    expect((await run("set -v; declare -F; x=1")).stderr.length).toBeLessThan(1000);
+    expect((await run("set +v; echo $x")).stdout).toBe("1\n");
+  });
+
   test("and keeps what a listing command does with aliases, options and its status", async () => {
     const { out, run } = await sessionIn("bash");
     await out("alias builtin=echo if=echo; set -u; declare -F; x=1");

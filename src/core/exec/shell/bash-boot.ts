@@ -59,7 +59,9 @@ fi
  * goes without a word: the report is of the shell. Never two substitutions in one word: a handler on CHLD between them makes bash
  * lose its way.
  */
-const reportFunction = (dir: string): ByteString => `__trl_report() {
+export const bootScript = (dir: string): ByteString => `unset BASH_ENV
+__trl_shopt0=\${BASHOPTS-}
+__trl_report() {
 if [[ -z \${__trl_forked-} ]]; then
 [[ \${BASHPID-$$} == "$$" || \${__trl_visit-} == ${visitWords.tell} ]] || builtin return "$1"
 [[ -z \${__trl_done-} ]] || builtin return "$1"
@@ -137,11 +139,7 @@ ${restoreHandlers(dir)}fi
 __trl_report() { builtin return "$1"; }
 builtin return "$1"
 }
-`;
-
-export const bootScript = (dir: string): ByteString => `unset BASH_ENV
-__trl_shopt0=\${BASHOPTS-}
-${reportFunction(dir)}trap '${hook}' EXIT
+trap '${hook}' EXIT
 ${parts.awaitState}${receiveVisits(dir)}${parts.awaitCommand(source)}`;
 
 const giveUp = parts.giveUp("builtin exit");
@@ -170,19 +168,21 @@ esac
 `;
 
 /**
- * For a command that may list functions or variables: the hook carries the function and what it needs. It is not so for
- * every command, as bash then reads the function while the command's end is awaited. Aliases would change the reading.
+ * For a command that may list functions or variables: the report's function waits in a file, and the hook carries what it
+ * needs. It is not so for every command, as bash then reads that file while the end of the command is awaited. Aliases
+ * would change how it is read. The text of a trap is shown by `set -v`, what it runs is not.
  */
 export function hideReport(dir: string): ByteString {
+  const file = parts.fileWord(dir, "hook");
   const aliasesAgain = "[[ :$__trl_aliases: != *:expand_aliases:* ]] || builtin shopt -s expand_aliases";
-  const define = quote(`${reportFunction(dir)}${aliasesAgain}`);
   const carried = ["shopt0", "lines", "stacks"]
     .map((name) => ` __trl_${name}='"\${__trl_${name}-}"'`)
     .join("");
-  const before = `'{ __trl_i=$? __trl_aliases=$BASHOPTS${carried}; \\builtin shopt -u expand_aliases; \\builtin eval '`;
+  const before = `'{ __trl_i=$? __trl_aliases=$BASHOPTS${carried}; \\builtin shopt -u expand_aliases; \\builtin . '`;
   const after = `'; \\__trl_report "$__trl_i" "$@"; } >/dev/null 2>&1'`;
   return `if [[ -n \${BASHOPTS-} ]]; then
-builtin trap -- ${before}${quote(define)}${after} EXIT
+{ builtin declare -f __trl_report; builtin printf '%s\\n' '${aliasesAgain}'; } >|${file}
+builtin trap -- ${before}${quote(file)}${after} EXIT
 builtin unset -v __trl_shopt0 __trl_lines __trl_stacks __trl_visit __trl_astray
 builtin unset -f __trl_report
 fi

@@ -127,4 +127,6 @@ export const shellFiles = {
   handlers: "handlers",
   /** Names of functions, whose lines are asked for. */
   functions: "functions",
+  /** The report's function, where the shell is not to show it. */
+  hook: "hook",
 } as const;
