@@ -9,7 +9,7 @@ const unsettings = /(?:unset [\w ]+\n)*/y;
 const mask = /umask (\d+)\n\n/y;
 /** Options of the shell, and functions that are its own: no program sees them. */
 const unseen =
-  /(?:builtin set (?:[-+]o [\w-]+ ?)+\n)*(?:shopt -s extglob\n(?:__trl_define '[^']*(?:'\\''[^']*)*'\n)+builtin unset -f __trl_define\n__trl_lines=1\n\n(?:builtin shopt -u extglob\n)?)?$/y;
+  /(?:builtin set (?:[-+]o [\w-]+ ?)+\n)*(?:shopt -s extglob\n(?:__trl_define '[^']*(?:'\\''[^']*)*'\n)+builtin unset -f __trl_define\n#lines[^\n]*\n\n(?:builtin shopt -u extglob\n)?)?$/y;
 
 /** Undefined where not all that a program would be given is known to be so. */
 export function exportsIn({ script }: ShellState): ExportChanges | undefined {

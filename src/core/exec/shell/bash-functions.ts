@@ -9,34 +9,59 @@ const lastLine = 20_000;
 /** The lines of an `eval` count from that of the `eval` itself: it is to be on the first one of its file. */
 export const defineHelper: ByteString = '__trl_define() { builtin eval "$1"; }\n';
 
+/** Each text is read by itself, which costs more than its length. What has no room in them counts from elsewhere. */
+const textsMax = 20;
+
 interface Piece {
   line: number;
   text: ByteString;
 }
 
-/** `places` are "name line file", one a line, as `declare -F NAME` prints them. */
-export function defineAtLines(functions: ByteString, places: ByteString): ByteString {
+/**
+ * `places` are "name line file", one a line, as `declare -F NAME` prints them. A report has none where the command could
+ * define no function: they are then as `before` notes them, which is the last script that was made here.
+ */
+export function defineAtLines(functions: ByteString, places: ByteString, before: ByteString): ByteString {
+  const lines = places === "" ? notedIn(before) : linesIn(places);
   const texts: { text: ByteString; height: number }[] = [];
-  for (const { line, text } of piecesOf(functions, places).toSorted((a, b) => a.line - b.line)) {
-    const fitting = texts.find(({ height }) => height < line) ?? { text: "", height: 0 };
-    if (fitting.text === "") texts.push(fitting);
-    fitting.text += "\n".repeat(line - 1 - fitting.height) + text;
-    fitting.height = line - 1 + text.split("\n").length - 1;
+  for (const { line, text } of piecesOf(functions, lines).toSorted((a, b) => a.line - b.line)) {
+    let fitting = texts.find(({ height }) => height < line);
+    if (!fitting && texts.length === textsMax) fitting = texts[0]!;
+    if (!fitting) {
+      fitting = { text: "", height: 0 };
+      texts.push(fitting);
+    }
+    const blanks = Math.max(line - 1 - fitting.height, 0);
+    fitting.text += "\n".repeat(blanks) + text;
+    fitting.height += blanks + text.split("\n").length - 1;
   }
-  const lines = texts.map(({ text }) => `__trl_define ${quote(text)}\n`);
-  return `${lines.join("")}builtin unset -f __trl_define\n`;
+  const definitions = texts.map(({ text }) => `__trl_define ${quote(text)}\n`);
+  const note = [...lines].map(([name, line]) => ` ${name} ${line}`).join("");
+  return `${definitions.join("")}builtin unset -f __trl_define\n#lines${note}\n`;
+}
+
+type Lines = ReadonlyMap<string, number>;
+
+function linesIn(places: ByteString): Lines {
+  const found = [...places.matchAll(/^(\S+) (\d+) /gm)];
+  return new Map(found.map(([, name, line]) => [name!, Number(line)]));
+}
+
+function notedIn(script: ByteString): Lines {
+  const at = script.lastIndexOf("\n#lines ");
+  const note = at === -1 ? "" : script.slice(at, script.indexOf("\n", at + 1)).slice("\n#lines".length);
+  return new Map([...note.matchAll(/ (\S+) (\d+)/g)].map(([, name, line]) => [name!, Number(line)]));
 }
 
 /**
  * A function begins at its header, and only where no other line looks like it: a here-document may hold anything. One
  * whose beginning is not certain stays behind the one before it.
  */
-function piecesOf(functions: ByteString, places: ByteString): Piece[] {
+function piecesOf(functions: ByteString, lines: Lines): Piece[] {
   const starts: { at: number; end: number; line: number }[] = [];
   const headers = Map.groupBy(functions.matchAll(/^(?:function )?(\S+) \(\) \n/gm), ([, name]) => name!);
-  for (const [, name, digits] of places.matchAll(/^(\S+) (\d+) /gm)) {
-    const [header, ...others] = headers.get(name!) ?? [];
-    const line = Number(digits);
+  for (const [name, line] of lines) {
+    const [header, ...others] = headers.get(name) ?? [];
     if (!header || others.length > 0) continue;
     starts.push({ at: header.index, end: header.index + header[0].length, line: line > lastLine ? 1 : line });
   }

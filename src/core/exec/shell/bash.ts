@@ -95,6 +95,7 @@ export const bash: ShellDialect = {
     const expandsAliases = /(?:^|:)expand_aliases(?:$|:)|^shopt -s expand_aliases$/m.test(
       shopt || shoptLines,
     );
+    const hasExtglob = /(?:^|:)extglob(?:$|:)|^shopt -s extglob$/m.test(shopt || shoptLines);
     const { lines, exportedNames } = readVariables(variables, context);
     return {
       workingDir: parts.directoryAfter(pwd, context),
@@ -102,11 +103,8 @@ export const bash: ShellDialect = {
       script:
         `${shoptLines}${list("shopt -s", shopts.on)}${list("shopt -u", shopts.off)}shopt -u expand_aliases\n` +
         `${lines}${misc}\n${list("builtin set", flags("-o", on))}${list("builtin set", flags("+o", options.off))}` +
-        restoreFunctions(
-          functions,
-          exports,
-          /(?:^|:)extglob(?:$|:)|^shopt -s extglob$/m.test(shopt || shoptLines),
-        ),
+        restoreFunctions(functions, exports, context.feed.state.script) +
+        (functions.trim() === "" || hasExtglob ? "" : "builtin shopt -u extglob\n"),
       lateScript: (expandsAliases ? aliasesOn : "") + list("builtin set", flags("-o", lateOn)),
       exportedNames,
     };
@@ -131,13 +129,11 @@ const constant =
   /^(?:BASH|BASHOPTS|BASH_(?:ALIASES|ARGC|ARGV|ARGV0|CMDS|EXECUTION_STRING|LINENO|SOURCE|SUBSHELL|VERSINFO|VERSION)|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|BASH_MONOSECONDS|EUID|FUNCNAME|GROUPS|RANDOM|SECONDS|SRANDOM|PPID|SHELLOPTS|UID|PWD|OLDPWD|PIPESTATUS|_|__trl_.*)$/;
 
 /** Last, so that none is in the way of the rest. A body may need extglob to be read, whatever the session has. */
-function restoreFunctions(functions: ByteString, exports: ByteString, hasExtglob: boolean): ByteString {
+function restoreFunctions(functions: ByteString, attributes: ByteString, before: ByteString): ByteString {
   if (functions.trim() === "") return "";
-  const isExport = (line: ByteString) => line.startsWith("declare ");
-  const [exported, places] = partition(exports.split("\n"), isExport);
-  const lines = exported.map((line) => `builtin ${line}\n`).join("");
-  const definitions = `${defineAtLines(functions, places.join("\n"))}__trl_lines=1\n`;
-  return `shopt -s extglob\n${definitions}${lines}\n${hasExtglob ? "" : "builtin shopt -u extglob\n"}`;
+  const [exported, places] = partition(attributes.split("\n"), (line) => line.startsWith("declare "));
+  const exports = exported.map((line) => `builtin ${line}\n`).join("");
+  return `shopt -s extglob\n${defineAtLines(functions, places.join("\n").trim(), before)}${exports}\n`;
 }
 
 /** Variables that switch an option on and off. */
@@ -274,7 +270,7 @@ function guardReport(feed: CommandFeed, dir: string): ByteString {
 const mayList = ({ command }: CommandFeed) =>
   /\bcompgen\b|\b(?:declare|typeset)\s+-\w*[fFp]|\b(?:set|declare|typeset)\s*(?:$|[|;&>)`\n])/.test(command);
 
-/** A state that has functions asks for their lines itself. */
+/** Otherwise the lines of functions are as they were. */
 const mayDefine = ({ command }: CommandFeed) =>
   /\(\s*\)|\b(?:function|source|eval)\b|(?:^|[\s;&|({])\.\s/.test(command);
 

@@ -142,7 +142,9 @@ export function directoryAfter(pwd: ByteString, { feed, dir }: ReportContext): B
   const reported = /\/\.\.?(?:\/|$)/.test(printed) ? posix.normalize(printed) : printed;
   if (feed.place !== "gone") return reported;
   if (!reported.startsWith(fromText(`${dir}/`))) return reported;
-  return reported === fromText(lostDirectory(dir)) ? feed.workingDir : (feed.existingParent ?? feed.workingDir);
+  return reported === fromText(lostDirectory(dir))
+    ? feed.workingDir
+    : (feed.existingParent ?? feed.workingDir);
 }
 
 /** What was switched on and off against a base, without names that are never kept. */

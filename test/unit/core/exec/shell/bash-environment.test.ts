@@ -34,7 +34,7 @@ test("variables are read as bash lists them", () => {
 
 test("options and functions that no program sees are passed over", () => {
   const functions =
-    "shopt -s extglob\n__trl_define 'f () { \n    echo '\\''a'\\''\n}'\nbuiltin unset -f __trl_define\n__trl_lines=1\n\nbuiltin shopt -u extglob\n";
+    "shopt -s extglob\n__trl_define 'f () { \n    echo '\\''a'\\''\n}'\nbuiltin unset -f __trl_define\n#lines f 1\n\nbuiltin shopt -u extglob\n";
   expect(read(`shopt -s nullglob\n${mask}builtin set -o noglob -o nounset\n${functions}`)).toBeDefined();
 });
 
@@ -46,7 +46,7 @@ test.each([
   ["a value that is written in another way", `declare -x A='b'\n${mask}`],
   [
     "exported functions",
-    `${mask}shopt -s extglob\n__trl_define 'f () { :; }'\nbuiltin unset -f __trl_define\n__trl_lines=1\nbuiltin declare -fx f\n\n`,
+    `${mask}shopt -s extglob\n__trl_define 'f () { :; }'\nbuiltin unset -f __trl_define\n#lines f 1\nbuiltin declare -fx f\n\n`,
   ],
   ["a say in which file is the program", `declare -- EXECIGNORE="*"\n${mask}`],
   ["anything else", `${mask}x=1\n`],
