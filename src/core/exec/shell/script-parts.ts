@@ -51,15 +51,16 @@ const lostDirectory = (dir: string): string => `${dir}/removed${"/_".repeat(50)}
 
 /**
  * As in a terminal whose directory was removed: the shell stands in an unlinked directory of the same name, and `cd ..`
- * leads to the same directory as there. So what is missing of the path is made, entered and removed again. Where that is
- * not allowed, the shell stands in unlinked directories of its own, and `cd ..` fails or leads to an empty one.
+ * leads to the same directory as there. So what is missing of the path is made, whatever the session's umask, entered and
+ * removed again. Where that is not allowed, the shell stands in unlinked directories of its own, and `cd ..` fails or
+ * leads to an empty one.
  */
 function enterLostDirectory(feed: CommandFeed, dir: string, words: ShellWords): ByteString {
   const { builtin, command, exit } = words;
   const lost = quote(feed.workingDir);
   const missing = missingParents(feed).map(quote);
   const own = quote(fromText(lostDirectory(dir)));
-  return `if ${command} -p mkdir -- ${missing.join(" ")} 2>/dev/null
+  return `if ${command} -p mkdir -m 700 -- ${missing.join(" ")} 2>/dev/null
 then ${builtin} cd -- ${lost} || ${giveUp(exit)}
 ${command} -p rmdir -- ${missing.toReversed().join(" ")}
 elif ${builtin} cd -- ${lost} 2>/dev/null
