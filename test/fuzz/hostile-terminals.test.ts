@@ -68,6 +68,33 @@ describe("other clients are answered, and the bytes stay exact, while a program 
   }
 });
 
+test(
+  "a storm of sizes amid output leaves the last size, and its text",
+  async () => {
+    using wire = await Wire.connect(daemon.socketPath);
+    const terminal = await newTerminal(wire, {
+      command: "while :; do seq 1 200; sleep 0.01; done",
+      cols: 300,
+      rows: 100,
+    });
+    const { id: session_id } = terminal;
+    for (let at = 0; at < 400; at++) {
+      wire.sendFrame({
+        id: `size-${at}`,
+        method: "pty.resize",
+        params: { session_id, cols: 1 + ((at * 37) % 900), rows: 1 + ((at * 13) % 100) },
+      });
+      if (at % 40 === 0) await terminal.snapshot();
+    }
+    await wire.call("pty.resize", { session_id, cols: 90, rows: 30 });
+    const { cols, rows, lines } = await terminal.snapshot();
+    expect([cols, rows, lines!.length]).toEqual([90, 30, 30]);
+    await terminal.waitForRegex("^200$");
+    await wire.call("pty.close", { session_id });
+  },
+  timeoutMs,
+);
+
 /** The screen shows what comes behind the hostile output, at once or where it has been given up in between. */
 async function expectAlive(terminal: Awaited<ReturnType<typeof newTerminal>>): Promise<void> {
   for (const deadline = performance.now() + 60_000; ; ) {
