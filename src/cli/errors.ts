@@ -1,7 +1,9 @@
 // What goes wrong for a person at the command line, and what they can do about it.
-import { writeSync } from "node:fs";
+import { writeFileSync, writeSync } from "node:fs";
 import { type ErrorCode, errorCodes, TrlError } from "../protocol/errors.ts";
+import { harmless } from "./format.ts";
 import { asksForJson } from "./json-errors.ts";
+import { jsonText } from "./print.ts";
 
 export class CliError extends Error {
   constructor(
@@ -43,7 +45,7 @@ export function reportError(error: unknown, print: (text: string) => void = prin
   const { code, message, hint } = told;
   print(
     asksForJson(process.argv.slice(2))
-      ? `${JSON.stringify({ error: { code, message, hint } })}\n`
+      ? `${jsonText({ error: { code, message, hint } })}\n`
       : harmless(
           `trl: ${message}${error instanceof TrlError ? ` (${code})` : ""}\n${hint ? `     ${hint}\n` : ""}`,
         ),
@@ -54,17 +56,23 @@ export function reportError(error: unknown, print: (text: string) => void = prin
 /** Behind what was written there before. */
 const printOnStream = (text: string) => void process.stderr.write(text);
 
+/** A log file that takes nothing more must not be the reason that an end has no reason. */
+function printOnTerminal(text: string): void {
+  try {
+    writeFileSync("/dev/tty", text, { flag: "a" });
+  } catch {
+    // there is none: the exit code is all that is left
+  }
+}
+
 /** The same where nothing was: the stream would want a descriptor, which may be what is missing. */
 export function printAtOnce(text: string): void {
   try {
     writeSync(2, text);
   } catch {
-    // nobody reads it
+    printOnTerminal(text);
   }
 }
-
-/** Names are in it, and those may hold anything: only its line breaks act on the terminal. */
-const harmless = (text: string): string => text.replaceAll(/[^\P{Cc}\n]+/gu, " ");
 
 function tell(error: unknown): Told {
   if (error instanceof CliError) return error;

@@ -40,3 +40,10 @@ export function bytes(count: number): string {
  */
 export const oneLine = (text: string): string =>
   text.replaceAll(/(?:(?!\u200d)[\p{C}\p{Zl}\p{Zp}\s])+/gu, " ").trim();
+
+/** Characters that act on a terminal or on the order of a text. What joins the parts of an emoji is none of them. */
+export const acting = /(?!\u200d)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** A message may quote a name: only its line breaks act on the terminal. */
+export const harmless = (text: string): string =>
+  text.replaceAll(acting, (character) => (character === "\n" ? "\n" : " "));

@@ -7,7 +7,7 @@ import { type Follower, followCommand, followTerminal, type StreamName } from ".
 import { bytes as bytesText } from "./format.ts";
 import { countFrom } from "./numbers.ts";
 import { isReaderGone, OutputPasser } from "./output-passer.ts";
-import { note } from "./print.ts";
+import { jsonText, note } from "./print.ts";
 import { findTarget, oneName, type Target } from "./targets.ts";
 import { AlternateScreen } from "./terminal/alternate-screen.ts";
 import { leavingText, say } from "./terminal/user-terminal.ts";
@@ -84,7 +84,7 @@ function frameFollower(passer: OutputPasser): Follower {
   return {
     output() {},
     gap: (stream, from, to) => note(`bytes ${from} to ${to} of ${stream} are gone`),
-    frame: (frame) => passer.pass(1, Buffer.from(`${JSON.stringify(frame)}\n`)),
+    frame: (frame) => passer.pass(1, Buffer.from(`${jsonText(frame)}\n`)),
     taken: () => passer.done(),
   };
 }

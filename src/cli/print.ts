@@ -1,6 +1,7 @@
 // What a verb has to say on standard output: all of it, however slowly it is read, and quietly where nobody reads.
 import { writeSync } from "node:fs";
 import type { ArgsDef } from "citty";
+import { acting, harmless } from "./format.ts";
 
 export const jsonArgs = {
   json: { type: "boolean", description: "Print JSON" },
@@ -20,7 +21,19 @@ export function print(text: string): void {
   }
 }
 
-export const printJson = (value: unknown): void => print(`${JSON.stringify(value)}\n`);
+export const printJson = (value: unknown): void => print(`${jsonText(value)}\n`);
+
+/**
+ * JSON leaves DEL, C1 controls, bidirectional marks and line separators as they are, and a terminal acts on them: they
+ * become escapes, which stand for the same value.
+ */
+export const jsonText = (value: unknown): string => JSON.stringify(value).replaceAll(acting, asEscapes);
+
+const asEscapes = (character: string): string =>
+  character
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
 
 /** What a person is to know beside the result. */
-export const note = (text: string): void => void process.stderr.write(`trl: ${text}\n`);
+export const note = (text: string): void => void process.stderr.write(`trl: ${harmless(text)}\n`);

@@ -11,7 +11,7 @@ import { type GivenFlags, readOptions } from "../daemon/options.ts";
 import { endingSignal } from "../daemon/signals.ts";
 import { defaultSocketPath } from "../util/socket-path.ts";
 import { checkFlags, refuseWords } from "./check-flags.ts";
-import { CliError } from "./errors.ts";
+import { CliError, usageExitCode } from "./errors.ts";
 import { ownProgram } from "./own-program.ts";
 import { quoteWord, quoteWords } from "./shell-words.ts";
 
@@ -33,6 +33,8 @@ function hintOf({ choices, hint }: FlagTable[keyof FlagTable]): { valueHint?: st
   return valueHint ? { valueHint } : {};
 }
 
+const seeFlags = "trl serve --help lists the flags";
+
 /** Set by `trl run` for a daemon of its own: it ends when its standard input does. */
 const lifelineVariable = environmentName("lifeline");
 
@@ -53,7 +55,7 @@ export default defineCommand({
         ...(given as GivenFlags),
         ...(runtime.length > 0 ? { runtime: runtime.join(",") } : {}),
       };
-      const options = readOptions(flags, process.env);
+      const options = wellGiven(() => readOptions(flags, process.env));
       if (letter?.kind === "trial") return await answerTrial();
       arrival = letter && arrive(letter);
       const daemon = await boot(options, arrival);
@@ -64,12 +66,21 @@ export default defineCommand({
       await daemon.stop(await Promise.race([...ending, daemon.done]));
     } catch (error) {
       if (letter && letter.kind !== "trial") goBack(letter, arrival, error);
-      if (error instanceof OptionError)
-        throw new CliError(error.message, 1, "trl serve --help lists the flags");
+      if (error instanceof OptionError) throw new CliError(error.message, 1, seeFlags);
       throw error;
     }
   },
 });
+
+/** A wrong value is a wrong command line, as an unknown flag is; what the machine refuses later is not. */
+function wellGiven<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof OptionError) throw new CliError(error.message, usageExitCode, seeFlags);
+    throw error;
+  }
+}
 
 /** At a terminal alone: a log in a file or a pipe has no such lines. */
 function printNextSteps(socketPath: string): void {

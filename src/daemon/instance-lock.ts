@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { tryLock } from "../core/process/libc.ts";
 import { processTable } from "../core/process/process-table.ts";
+import { failureOf } from "../util/failure.ts";
 import { forOwnerAlone } from "../util/private-files.ts";
 import { beside } from "../util/socket-path.ts";
 import { OptionError } from "./option-error.ts";
@@ -81,7 +82,7 @@ function isPidFile(fd: number): boolean {
 }
 
 const unusable = (path: string, error: unknown) =>
-  new OptionError(`${path} cannot be used as the pid file: ${(error as Error).message}`);
+  new OptionError(`${path} cannot be used as the pid file: ${failureOf(error)}`);
 
 function hold(fd: number, path: string): InstanceLock {
   const predecessor = Number(readFileSync(path, "latin1")) || undefined;

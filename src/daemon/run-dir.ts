@@ -1,6 +1,7 @@
 // A private directory for the files of shells, in memory where the system has such a place.
 import { tmpdir } from "node:os";
 import { makeOwnDir } from "../util/abandoned-dirs.ts";
+import { failureOf } from "../util/failure.ts";
 import { OptionError } from "./option-error.ts";
 
 export function makeRunDir(asked: string | undefined, env: Record<string, string>): string {
@@ -11,7 +12,7 @@ export function makeRunDir(asked: string | undefined, env: Record<string, string
     try {
       return makeOwnDir(base);
     } catch (error) {
-      why = (error as Error).message; // not there or not ours: the next one
+      why = failureOf(error); // not there or not ours: the next one
     }
   }
   const tried = candidates.filter(Boolean).join(", ");

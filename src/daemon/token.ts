@@ -1,5 +1,6 @@
 // The word that frontends prove themselves with: 256 bits in a file that only its owner can read, beside the socket.
 import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { failureOf } from "../util/failure.ts";
 import { forOwnerAlone } from "../util/private-files.ts";
 import { randomHex } from "../util/random.ts";
 import { readTokenFile, type TokenFile, tokenPath, tokenVariable } from "../util/token-file.ts";
@@ -34,7 +35,7 @@ function makeToken(path: string): string {
     renameSync(fresh, path); // never half written
   } catch (error) {
     rmSync(fresh, { force: true });
-    throw new OptionError(`${cannotBeMade}: ${(error as Error).message}`);
+    throw new OptionError(`${cannotBeMade}: ${failureOf(error)}`);
   }
   return token;
 }

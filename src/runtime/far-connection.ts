@@ -61,8 +61,12 @@ export class FarConnection {
       await others;
       if (this.#isOver) throw this.runtime.unavailable(false);
     }
-    if (follower) return await this.#ask(link, follower, method, params, received);
-    return await link.request(method, params, received);
+    try {
+      if (follower) return await this.#ask(link, follower, method, params, received);
+      return await link.request(method, params, received);
+    } catch (error) {
+      throw error instanceof TrlError ? renamed(error, this.runtime) : error;
+    }
   }
 
   /** Where it is not complete, the daemon there is told: it would go on sending, or wait for us to come back. */
@@ -207,11 +211,20 @@ function followedByAnother(): TrlError {
   return new TrlError("UNSUPPORTED", message);
 }
 
+/** An error that names a runtime names it as the client knows it: the daemon there calls itself "host". */
+function renamed(error: TrlError, { name }: Runtime): TrlError {
+  const { code, message, data } = error;
+  if (typeof (data as { runtime?: unknown } | undefined)?.runtime !== "string") return error;
+  return new TrlError(code, message, { ...(data as object), runtime: name });
+}
+
 /** It cannot be reached; or a daemon is there, and knows nothing of it. */
 export function asLoss(error: unknown, runtime: Runtime): TrlError {
   if (!(error instanceof TrlError)) return runtime.unavailable(true);
-  if (error.code.startsWith("RUNTIME_"))
-    return new TrlError(error.code, error.message, { ...(error.data as object), may_have_run: true });
+  if (error.code.startsWith("RUNTIME_")) {
+    const data = { ...(error.data as object), runtime: runtime.name, may_have_run: true };
+    return new TrlError(error.code, error.message, data);
+  }
   const reason = "the daemon there does not know it any more";
   const data = { runtime: runtime.name, since: new Date().toISOString(), reason, may_have_run: true };
   return new TrlError("RUNTIME_UNAVAILABLE", `lost in the runtime "${runtime.name}": ${reason}`, data);

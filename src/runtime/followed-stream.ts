@@ -5,7 +5,7 @@ import type { MethodName, Params, Result } from "../protocol/methods.ts";
 import type { FarConnection } from "./far-connection.ts";
 import type { FarLink } from "./far-link.ts";
 import { Followed } from "./followed.ts";
-import { type FarFrame, fieldsOf, streamOutput, withoutEnd } from "./frame-text.ts";
+import { exitText, type FarFrame, fieldsOf, streamOutput, withoutEnd } from "./frame-text.ts";
 import { acknowledgeMs, streamWindowBytes } from "./limits.ts";
 import type { Outlet } from "./outlet.ts";
 
@@ -72,7 +72,8 @@ export class FollowedStream extends Followed {
     else if (frame.type === "gap") {
       const { stream, to } = fieldsOf(frame) as { stream: StreamName; to: number };
       this.#passGap(frame.text, stream, to);
-    } else if (frame.type === "exit" || frame.type === "lagged") this.passLast(frame.text);
+    } else if (frame.type === "exit") this.passLast(exitText(frame, this.connection.runtime.name));
+    else if (frame.type === "lagged") this.passLast(frame.text);
     else this.pass({ text: frame.text });
   }
 

@@ -5,7 +5,7 @@ import type { MethodName, Result } from "../protocol/methods.ts";
 import type { FarConnection } from "./far-connection.ts";
 import type { FarLink } from "./far-link.ts";
 import { Followed } from "./followed.ts";
-import { type FarFrame, fieldsOf, terminalOutput } from "./frame-text.ts";
+import { exitText, type FarFrame, fieldsOf, terminalOutput } from "./frame-text.ts";
 import { terminalWindowBytes } from "./limits.ts";
 import type { Outlet } from "./outlet.ts";
 
@@ -86,7 +86,10 @@ export class FollowedTerminal extends Followed {
       this.#size = { cols, rows };
     }
     if (frame.type === "gap") this.#awaitsRedraw = true;
-    if (frame.type === "exit") this.passLast(this.presentation.other(frame));
+    if (frame.type === "exit")
+      this.passLast(
+        this.presentation.other({ ...frame, text: exitText(frame, this.connection.runtime.name) }),
+      );
     else this.pass({ text: this.presentation.other(frame) });
   }
 

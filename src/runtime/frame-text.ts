@@ -1,4 +1,5 @@
 // What must be known of a frame to pass it on, seen from its two ends: the output between them is not looked at.
+import { type LostError, lostReason } from "../protocol/exec.ts";
 
 export interface FarFrame {
   /** Of the stream or the terminal. */
@@ -20,6 +21,15 @@ export function frameOf(text: string): FarFrame | undefined {
 }
 
 export const fieldsOf = ({ text }: FarFrame) => JSON.parse(text) as Record<string, unknown>;
+
+/** The last frame of a command or terminal; a loss names the runtime as the client knows it, not "host". */
+export function exitText(frame: FarFrame, runtime: string): string {
+  if (!frame.text.includes(`"reason":"${lostReason}"`)) return frame.text;
+  const fields = fieldsOf(frame);
+  const error = fields["error"] as LostError | undefined;
+  const named = error && { ...error, data: { ...(error.data as object), runtime } };
+  return JSON.stringify({ ...fields, error: named });
+}
 
 export interface Output {
   offset: number;

@@ -19,6 +19,35 @@ test("verbs that print something print JSON when asked", async () => {
   expect(killed.code).toBe(66);
 });
 
+test("no character of a name acts on the terminal, and every name comes through", async () => {
+  await using daemon = await startDaemon();
+  using wire = await daemon.connect();
+  const name = "a\u0085b\u009b31m\u007f\u202egnp.exe\u2066\u2028\u200f\u{e0041}é漢👩\u200d💻";
+  const { session_id } = await wire.call("session.create", { name });
+  const ask = (...words: string[]) => trl([...words, "--socket-path", daemon.socketPath, "--json"]);
+  const acting = /[^\P{Cc}\n]|(?!\u200d)[\p{Cf}\p{Zl}\p{Zp}]/u;
+  await wire.call("exec.run", { session_id, command: "true" });
+  const [ls, ps] = [ask("ls"), ask("ps", "--all")];
+  expect(JSON.parse(ls.out).sessions).toMatchObject([{ name }]);
+  expect(ps.out).toContain("漢");
+  for (const { out } of [ls, ps]) expect(out).not.toMatch(acting);
+  const print = trl([
+    ...["run", "--socket-path", daemon.socketPath, "--json", "--session", session_id, "--"],
+    ...["printf", "\\302\\233\\342\\200\\256"],
+  ]);
+  expect(JSON.parse(print.out).stdout).toBe("\u009b\u202e");
+  expect(print.out).not.toMatch(acting);
+  // A message quotes what was asked for.
+  for (const words of [
+    ["kill", name],
+    ["kill", name, "--json"],
+  ]) {
+    const { err } = trl([...words, "--socket-path", daemon.socketPath, `x${name}`]);
+    expect(err).toContain("漢");
+    expect(err).not.toMatch(acting);
+  }
+});
+
 test("an error is one line of JSON on stderr, with the same exit code", async () => {
   await using daemon = await startDaemon();
   const fail = (words: string[]) => {

@@ -26,6 +26,29 @@ const serve = (...flags: string[]) =>
     env: { PATH: process.env["PATH"], TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"] },
   });
 
+describe("a wrong command line exits with 64, as every verb does:", () => {
+  test.each([
+    ["an unknown flag", ["--no-such-flag"], {}],
+    ["a word too many", ["word", "--max-sessions", "1"], {}],
+    ["a number that is none", ["--max-sessions", "many"], {}],
+    ["a choice that there is not", ["--pty-driver", "other"], {}],
+    ["an address that is none", ["--http", "nowhere"], {}],
+    ["a runtime that is none", ["--runtime", "gpu"], {}],
+    ["a variable's value", [], { TRL_MAX_SESSIONS: "many" }],
+    ["a configuration that is not there", ["--config", "/no/such/file"], {}],
+  ])("%s", (_, words, env) => {
+    using dir = tempDir();
+    const child = Bun.spawnSync([binary, "serve", "--socket-path", join(dir.path, "x.sock"), ...words], {
+      env: { PATH: process.env["PATH"]!, TRL_RUNTIME_DIR: dir.path, ...env },
+      timeout: 10_000,
+    });
+    expect({ code: child.exitCode, said: child.stderr.toString() }).toEqual({
+      code: 64,
+      said: expect.stringContaining("trl: "),
+    });
+  });
+});
+
 describe("start", () => {
   test("with flags alone, as launchers do: socket at once, 0600, pid file, gone within a second of SIGTERM", async () => {
     using dir = tempDir();

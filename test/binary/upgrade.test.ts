@@ -36,6 +36,17 @@ async function startRun(wire: Wire, session_id: string, command_id: string, comm
   );
 }
 
+test("variables with the names of an object's own parts cross, too", async () => {
+  await using daemon = await startHere();
+  using wire = await daemon.connect();
+  const env = JSON.parse('{"__proto__":"one","constructor":"two"}');
+  const session = await newSession(wire, { env, stateful: false });
+  expect(await upgrade(daemon)).toMatchObject({ ok: true });
+  using after = await daemon.connect();
+  const params = { session_id: session.id, command: "printenv __proto__ constructor" };
+  expect((await after.call("exec.run", params)).stdout).toBe("one\ntwo\n");
+});
+
 test("sessions, commands and terminals go on under the program that comes", async () => {
   await using daemon = await startHere({ flags: ["--http", "127.0.0.1:0"], env: { TRL_AUTH_TOKEN: "word" } });
   using wire = await daemon.connect();

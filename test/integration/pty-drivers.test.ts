@@ -2,9 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { driverNames } from "../../src/protocol/pty.ts";
-import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { startDaemon, startHere, type TestDaemon } from "../support/daemon.ts";
 import { isAlive } from "../support/processes.ts";
+import { tempDir } from "../support/temp-dir.ts";
 import { newTerminal, Watcher } from "../support/terminal.ts";
+import { testOnce } from "../support/transport.ts";
 import { until } from "../support/wait.ts";
 import type { Wire } from "../support/wire.ts";
 
@@ -47,6 +49,14 @@ describe.each([...driverNames])("%s", (driver) => {
     const minor = Number(/^\/dev\/pts\/(\d+)$/.exec(tty!)![1]);
     // Major 136 and on are pseudo terminals; the lower eight bits of the minor come last.
     expect(Number(number)).toBe((136 << 8) | (minor & 0xff) | ((minor & ~0xff) << 12));
+  });
+
+  test("passes every variable on, whatever its name", async () => {
+    const env = JSON.parse('{"__proto__":"one","constructor":"two","toString":"three"}');
+    const { output } = await run(`env | grep -E '^(__proto__|constructor|toString)=' | sort; ${lingering}`, {
+      env,
+    });
+    expect(output.toString()).toBe("__proto__=one\r\nconstructor=two\r\ntoString=three\r\n");
   });
 
   test("runs a program with its arguments as they are", async () => {
@@ -208,6 +218,15 @@ describe.each([...driverNames])("%s", (driver) => {
 
 const pidsIn = (lines: string[]) =>
   lines.flatMap((line) => [...line.matchAll(/pid=(\d+)/g)].map((match) => Number(match[1])));
+
+testOnce()("bun-pty's shared object leaves no file behind", async () => {
+  using tmp = tempDir();
+  await using own = await startHere({ env: { TMPDIR: tmp.path }, flags: ["--run-dir", "."] });
+  using its = await own.connect();
+  await newTerminal(its, { driver: "bun-pty", command: "sleep 1000" });
+  const files = () => readdirSync(tmp.path, { recursive: true });
+  expect(files()).toEqual([]);
+});
 
 test("the driver of the daemon can be chosen, and auto is the built-in one", async () => {
   await using other = await startDaemon({ flags: ["--pty-driver", "bun-pty"] });

@@ -1,5 +1,6 @@
 // Links that are lost in the middle of something, daemons that are gone, and clients that are slow.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
 import { newCommandId } from "../../src/client/command-id.ts";
 import { type Cuttable, cuttable } from "../support/cuttable.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
@@ -7,6 +8,7 @@ import { residentBytes } from "../support/http.ts";
 import { isAlive } from "../support/processes.ts";
 import { newSession, type TestSession } from "../support/session.ts";
 import { follow, sha256 } from "../support/stream.ts";
+import { startOn } from "../support/successor.ts";
 import { newTerminal, Watcher } from "../support/terminal.ts";
 import { until } from "../support/wait.ts";
 import type { Frame, Wire } from "../support/wire.ts";
@@ -226,6 +228,39 @@ describe("a daemon that is gone", () => {
     expect(sessions.some(({ session_id }) => session_id === session.id)).toBe(true);
     expect(named).toMatchObject([{ runtime: "mortal" }]);
     await its.call("runtime.remove", { name: "mortal", force: true });
+    await other[Symbol.asyncDispose]();
+  });
+
+  test("and another in its stead: what was lost there names the runtime, not the host", async () => {
+    const other = await startDaemon();
+    using its = await front.connect();
+    await its.call("runtime.add", {
+      name: "crashed",
+      kind: "socket",
+      path: other.socketPath,
+      patience_s: 30,
+    });
+    const there = await newSession(its, { runtime: "crashed" });
+    const terminal = await newTerminal(its, { runtime: "crashed", command: "sleep 1000" });
+    const watcher = await Watcher.subscribe(its, { session_id: terminal.id });
+    const { stream_id } = await its.call("exec.stream", { session_id: there.id, command: "sleep 1000" });
+    const journal = other.socketPath.replace(".sock", ".journal");
+    const isNoted = (id: string) => existsSync(journal) && readFileSync(journal, "utf8").includes(`"${id}"`);
+    await until("both to be noted", () => [stream_id, terminal.id].every(isNoted));
+    other.kill("SIGKILL");
+    await other.exited;
+    await using _next = await startOn(other.socketPath);
+    const error = { code: "RUNTIME_UNAVAILABLE", data: { runtime: "crashed", may_have_run: true } };
+    const exit = await its.frame((frame) => frame["stream_id"] === stream_id && frame["type"] === "exit");
+    expect(exit).toMatchObject({ reason: "lost", error });
+    expect(await watcher.untilExit()).toMatchObject({ reason: "lost", error });
+    expect(await its.fail("exec.wait", { stream_id })).toMatchObject(error);
+    await its.call("exec.attach", { stream_id });
+    const again = await its.frame(
+      (frame) => frame["type"] === "exit" && frame !== exit && frame["stream_id"] === stream_id,
+    );
+    expect(again).toMatchObject({ reason: "lost", error });
+    await its.call("runtime.remove", { name: "crashed", force: true });
     await other[Symbol.asyncDispose]();
   });
 

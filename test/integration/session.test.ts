@@ -28,6 +28,20 @@ describe("session.create", () => {
     expect((await wire.call("session.create", {})).working_dir).toBe("/tmp");
   });
 
+  test("keeps every variable, whatever its name", async () => {
+    await using daemon = await startDaemon();
+    using wire = await daemon.connect();
+    const env = JSON.parse('{"__proto__":"one","constructor":"two","toString":"three"}');
+    const names = "__proto__ constructor toString";
+    const command = `for name in ${names}; do printenv $name; done`;
+    for (const stateful of [true, false]) {
+      const session = await newSession(wire, { env, stateful });
+      expect(await session.out(command)).toBe("one\ntwo\nthree");
+      const { env_keys } = await wire.call("session.info", { session_id: session.id });
+      expect(env_keys).toEqual(expect.arrayContaining(names.split(" ")));
+    }
+  });
+
   test("takes null for what is not given", async () => {
     await using daemon = await startDaemon();
     using wire = await daemon.connect();

@@ -143,6 +143,7 @@ const table = {
     apt: ["vim-tiny"],
     brew: ["vim"],
   },
+  prlimit: onLinux(program("prlimit", "util-linux")),
   top: onLinux(program("top", "procps")),
   "systemd-analyze": onLinux(program("systemd-analyze", "systemd")),
   busybox: onLinux({ problem: busyboxProblem, apt: ["busybox-static"] }),

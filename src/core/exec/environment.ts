@@ -6,7 +6,8 @@ export type EnvOverrides = Record<string, string | null>;
 
 /** `null` unsets. */
 export function overlayEnv(base: Env, overrides: EnvOverrides): Env {
-  const result = { ...base };
+  // Without a prototype: on an ordinary object the assignment of `__proto__` would be lost.
+  const result: Env = Object.assign(Object.create(null), base);
   for (const [name, value] of Object.entries(overrides)) {
     if (value === null) delete result[name];
     else result[name] = value;

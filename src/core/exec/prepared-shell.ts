@@ -1,6 +1,7 @@
 // A shell that has been started and waits: first for the session's state, then for its command.
 import { fstatSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
+import { failureOf } from "../../util/failure.ts";
 import { forOwnerAlone } from "../../util/private-files.ts";
 import { commandDescriptors, pipeSyncWriteMaxBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
@@ -229,5 +230,5 @@ function after(event: Promise<void> | undefined, act: () => void): void {
 
 function asSpawnError(error: unknown, shell: string): TrlError {
   if (error instanceof TrlError) return error;
-  return new TrlError("SPAWN_FAILED", `${shell} could not be started: ${(error as Error).message}`);
+  return new TrlError("SPAWN_FAILED", `${shell} could not be started: ${failureOf(error)}`);
 }

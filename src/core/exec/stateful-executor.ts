@@ -1,5 +1,6 @@
 // Keeps a session's shell state, and one shell started ahead that waits for it and for the next command.
 import { TrlError } from "../../protocol/errors.ts";
+import { failureOf } from "../../util/failure.ts";
 import { internList } from "../../util/intern.ts";
 import { requireDescriptors } from "../resources.ts";
 import type { CommandOutcome } from "./command.ts";
@@ -138,7 +139,7 @@ export class StatefulExecutor implements Executor, ShellOwner {
       void this.#spare.discard(shell);
       // The files of a shell that waited may have been cleaned away; one that is started now has its own.
       if (!isAgain) return this.#launch(request, given, true);
-      throw new TrlError("SPAWN_FAILED", `the command could not be started: ${(error as Error).message}`);
+      throw new TrlError("SPAWN_FAILED", `the command could not be started: ${failureOf(error)}`);
     }
   }
 

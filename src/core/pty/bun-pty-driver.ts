@@ -2,11 +2,9 @@
 // by signal for an exit with 1; and it gives the program the daemon's environment with ours on top, so that what is
 // not ours is taken out again by env(1). Its own `kill` invents an exit code and is called for its cleanup only.
 import type { IPty } from "bun-pty";
+import { bunPtyLibrary } from "./bun-pty-library.ts";
 import type { PtyDriver, PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
 import { unreadInput } from "./flow.ts";
-
-/** The library is loaded when it is first wanted: its shared object takes time. */
-const library = (): typeof import("bun-pty") => require("bun-pty");
 
 /** How long the library's thread may take to pass a write on to the terminal, on a busy machine. */
 const deliveryMs = 30;
@@ -28,7 +26,7 @@ class BunPty implements PtyProcess {
     const { env, workingDir, cols, rows, onOutput } = spec;
     const [file, ...args] = withoutInherited(spec);
     const { resolve, promise } = Promise.withResolvers<PtyExit>();
-    this.#pty = library().spawn(file, args, {
+    this.#pty = bunPtyLibrary().spawn(file, args, {
       name: env["TERM"] ?? "dumb",
       cols,
       rows,

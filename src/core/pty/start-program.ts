@@ -2,6 +2,7 @@
 import { TrlError } from "../../protocol/errors.ts";
 import type { Unpacking } from "../../protocol/handover/pieces.ts";
 import type { TerminalState } from "../../protocol/handover/terminals.ts";
+import { failureOf } from "../../util/failure.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import type { Custody } from "../process/custody.ts";
 import { AdoptedPty, pastPty } from "./adopted-pty.ts";
@@ -46,6 +47,6 @@ export function startProgram(spec: TerminalSpec, onOutput: PtySpec["onOutput"]):
     return driver.spawn({ ...pty, onOutput });
   } catch (error) {
     custody.removeSession(id);
-    throw new TrlError("SPAWN_FAILED", `${pty.argv[0]} could not be started: ${(error as Error).message}`);
+    throw new TrlError("SPAWN_FAILED", `${pty.argv[0]} could not be started: ${failureOf(error)}`);
   }
 }

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { exitReasons } from "../exec.ts";
 import { Receipt } from "../isolation.ts";
-import { Bytes, Descriptor, Env, Exit, Moment } from "./pieces.ts";
+import { Bytes, Descriptor, Env, EnvOverrides, Exit, Moment } from "./pieces.ts";
 
 export const LogState = v.object({
   keptBytesMax: v.number(),
@@ -90,8 +90,6 @@ export const CommandStoreState = v.object({
   }),
 });
 export type CommandStoreState = v.InferOutput<typeof CommandStoreState>;
-
-const EnvOverrides = v.record(v.string(), v.nullable(v.string()));
 
 /** Strings with one byte per character. */
 export const ShellStateState = v.object({

@@ -22,7 +22,14 @@ export interface Unpacking {
   readonly gapMs: number;
 }
 
-export const Env = v.record(v.string(), v.string());
+/** Not a `record`: that drops variables named `__proto__`, `constructor` and `prototype`. */
+const variables = <T>(isValue: (value: unknown) => boolean) =>
+  v.custom<Record<string, T>>(
+    (env) => typeof env === "object" && env !== null && Object.values(env).every(isValue),
+    "variables",
+  );
+export const Env = variables<string>((value) => typeof value === "string");
+export const EnvOverrides = variables<string | null>((value) => value === null || typeof value === "string");
 export const Size = v.object({ cols: v.number(), rows: v.number() });
 /** A moment, in ms since 1970. */
 export const Moment = v.number();
