@@ -2,6 +2,7 @@
 // place of another program, the same with what that one has left.
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { Instant } from "../core/instant.ts";
 import { shutdownGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { hearOfChildren } from "../core/process/libc.ts";
@@ -129,14 +130,14 @@ function furnish(
   { journal, recovered, log }: CrashRecovery,
   before: Received | undefined,
 ): Rooms {
-  const { core, runtimes: known, counters, startedAt } = before?.document ?? {};
+  const { core, runtimes: known, counters, startedAt, startedSteadyMs } = before?.document ?? {};
   const registry = new SessionRegistry(coreOptions(options, runDir), log, core, journal);
   const rooms = {
     ...{ options, registry, recovered, log },
     runtimes: knownRuntimes(options, registry, runDir, known),
     counters: newCounters(counters),
     upgrader: new Upgrader(log),
-    startedAt: new Date(startedAt ?? Date.now()),
+    startedAt: new Instant(startedAt, startedSteadyMs),
   };
   if (before) takeOverCore(registry, before.document.core, before.given);
   return rooms;

@@ -1,5 +1,6 @@
 // The ways in, as they were asked for: made anew, or as the program before has left them.
 import { readFileSync } from "node:fs";
+import type { Instant } from "../core/instant.ts";
 import type { Recovered } from "../core/journal/recovered.ts";
 import type { Log } from "../core/log.ts";
 import { descriptorLimit } from "../core/resources.ts";
@@ -32,7 +33,7 @@ export interface Rooms {
   /** What is known of a daemon that was killed. */
   recovered: Recovered;
   upgrader: Upgrader;
-  startedAt: Date;
+  startedAt: Instant;
   log: Log;
 }
 

@@ -143,6 +143,7 @@ const table = {
     apt: ["vim-tiny"],
     brew: ["vim"],
   },
+  cc: onLinux({ ...program("cc"), apt: ["gcc", "libc6-dev"] }),
   prlimit: onLinux(program("prlimit", "util-linux")),
   top: onLinux(program("top", "procps")),
   "systemd-analyze": onLinux(program("systemd-analyze", "systemd")),

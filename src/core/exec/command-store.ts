@@ -2,6 +2,7 @@
 import { TrlError } from "../../protocol/errors.ts";
 import type { CommandStoreState, PastRecordState } from "../../protocol/handover/exec.ts";
 import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
+import { Instant, steadyMs } from "../instant.ts";
 import type { Journal } from "../journal/journal.ts";
 import { commandEnded, commandStarted } from "../journal/notes.ts";
 import { commandTextMaxChars, retainedBytesMax, retainedCommandsMax, retainedSeconds } from "../limits.ts";
@@ -19,7 +20,7 @@ export interface CommandDetails {
 
 export interface CommandRecord extends CommandDetails {
   command: KnownCommand;
-  endedAt: Date | undefined;
+  endedAt: Instant | undefined;
   /** Resolves when the session has taken over what it changed; with where the session stands then. */
   settled: Promise<{ workingDir: string }>;
   /** The same, once it is known. */
@@ -58,10 +59,10 @@ export class CommandStore {
 
   takeOver({ ended, tally }: CommandStoreState, given: Unpacking): void {
     Object.assign(this.tally, tally);
-    for (const { command: state, endedAt, workingDir, ...known } of ended) {
+    for (const { command: state, endedAt, endedSteadyMs, workingDir, ...known } of ended) {
       const command = PastCommand.from(state, given);
       const settled = Promise.resolve({ workingDir });
-      const record = { ...known, command, workingDir, endedAt: new Date(endedAt), settled };
+      const record = { ...known, command, workingDir, endedAt: new Instant(endedAt, endedSteadyMs), settled };
       this.#ended.set(command.id, record);
       this.journal?.write(commandEnded(record));
       this.#endedBytes += heldBytes(record);
@@ -98,8 +99,9 @@ export class CommandStore {
 
   /** Keeps to the bounds; what ended last is forgotten only for its age. */
   forgetOld(): void {
+    const now = steadyMs();
     for (const [id, record] of this.#ended) {
-      const isOld = Date.now() - record.endedAt!.getTime() > retainedSeconds * 1000;
+      const isOld = now - record.endedAt!.steadyMs > retainedSeconds * 1000;
       const isTooMuch = this.#ended.size > retainedCommandsMax || this.#endedBytes > retainedBytesMax;
       if (!isOld && !(isTooMuch && this.#ended.size > 1)) return;
       this.#ended.delete(id);
@@ -109,7 +111,7 @@ export class CommandStore {
 
   #end(record: CommandRecord): void {
     const { command } = record;
-    record.endedAt = new Date();
+    record.endedAt = new Instant();
     const { reason, exitCode, durationMs } = command.outcome!;
     const { stdout, stderr } = command.output;
     this.tally.add(reason, exitCode, durationMs, stdout.totalBytes + stderr.totalBytes);
@@ -144,6 +146,7 @@ function packRecord(record: CommandRecord, packing: Packing): PastRecordState {
     command: packPast(command, packing),
     ...detailsOf(record),
     endedAt: endedAt!.getTime(),
+    endedSteadyMs: endedAt!.steadyMs,
     workingDir: workingDir ?? "/",
   };
 }

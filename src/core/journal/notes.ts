@@ -37,7 +37,7 @@ export function terminalEnded(terminal: Terminal): EndedRecord {
     exitCode: exit!.exitCode,
     signal: exit!.signal,
     reason: keeping.reason!,
-    durationMs: endedAt!.getTime() - createdAt.getTime(),
+    durationMs: Math.max(0, Math.round(endedAt!.steadyMs - createdAt.steadyMs)),
     stdoutBytes: ring.end,
     stderrBytes: 0,
     receipt: keeping.receipt ?? null,

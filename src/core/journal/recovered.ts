@@ -1,15 +1,18 @@
 // What is known of the commands and terminals of a daemon that was killed, for those who ask for them: for as long as
 // what has ended is kept otherwise.
+import { Instant, steadyMs } from "../instant.ts";
 import { retainedSeconds } from "../limits.ts";
 import type { EndedRecord } from "./record.ts";
 
 export class Recovered {
-  readonly #records: Map<string, EndedRecord>;
+  readonly #records: Map<string, { record: EndedRecord; endedMs: number }>;
   /** Resolves when nothing of them is left. */
   cleared: Promise<void> = Promise.resolve();
 
   constructor(records: readonly EndedRecord[] = []) {
-    this.#records = new Map(records.map((record) => [record.id, record]));
+    // No other clock than the wall's outlives the machine; from here on the steady one counts.
+    const known = (record: EndedRecord) => ({ record, endedMs: new Instant(record.endedAt).steadyMs });
+    this.#records = new Map(records.map((record) => [record.id, known(record)]));
   }
 
   command(id: string): EndedRecord | undefined {
@@ -27,8 +30,8 @@ export class Recovered {
   }
 
   #get(id: string): EndedRecord | undefined {
-    const record = this.#records.get(id);
-    if (!record || Date.now() - record.endedAt <= retainedSeconds * 1000) return record;
+    const { record, endedMs } = this.#records.get(id) ?? {};
+    if (endedMs === undefined || steadyMs() - endedMs <= retainedSeconds * 1000) return record;
     this.#records.delete(id);
     return undefined;
   }

@@ -21,6 +21,7 @@ const shared = {
   close: { args: [i32], returns: i32 },
   pwrite: { args: [i32, pointer, u64, FFIType.i64], returns: i32 },
   isatty: { args: [i32], returns: i32 },
+  clock_gettime: { args: [i32, pointer], returns: i32 },
   sched_yield: { args: [], returns: i32 },
   ftruncate: { args: [i32, FFIType.i64], returns: i32 },
 } as const;
@@ -30,7 +31,6 @@ const linuxOnly = {
   fcntl: { args: [i32, i32, i32], returns: i32 },
   ioctl: { args: [i32, u64, u64], returns: i32 },
   ppoll: { args: [pointer, u64, pointer, pointer], returns: i32 },
-  clock_gettime: { args: [i32, pointer], returns: i32 },
   send: { args: [i32, pointer, u64, i32], returns: i32 },
   epoll_ctl: { args: [i32, i32, i32, pointer], returns: i32 },
 } as const;
@@ -213,6 +213,12 @@ export function changeEpoll(epollFd: number, fd: number, events: number, data: b
 
 const CPUCLOCK_SCHED = 2;
 const timespec = new BigInt64Array(2);
+
+/** One of the system's clocks, in ms. */
+export function readClock(id: number): number {
+  if (libc.clock_gettime(id, ptr(timespec)) !== 0) throw new Error(`there is no clock ${id}`);
+  return Number(timespec[0]!) * 1000 + Number(timespec[1]!) / 1e6;
+}
 
 /** Processor time of a process so far, without that of its children. Linux only. */
 export function cpuMsOf(pid: number): number | undefined {

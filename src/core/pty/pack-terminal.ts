@@ -14,7 +14,13 @@ export function identityOf(terminal: Terminal): Identity {
     driver: driver.name,
     env: pty.env,
     createdAt: createdAt.getTime(),
+    createdSteadyMs: createdAt.steadyMs,
     lastActivity: lastActivity.getTime(),
-    ended: exit && { exit, at: endedAt!.getTime(), reason: reason!, receipt: receipt! },
+    lastActivitySteadyMs: lastActivity.steadyMs,
+    ended: exit && {
+      ...{ exit, reason: reason!, receipt: receipt! },
+      at: endedAt!.getTime(),
+      atSteadyMs: endedAt!.steadyMs,
+    },
   };
 }

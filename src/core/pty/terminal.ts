@@ -5,6 +5,7 @@ import type { Packing } from "../../protocol/handover/pieces.ts";
 import type { TerminalState } from "../../protocol/handover/terminals.ts";
 import type { Snapshot, SnapshotFormat } from "../../protocol/pty.ts";
 import { fewHave } from "../../util/few-bytes.ts";
+import { Instant } from "../instant.ts";
 import { destroyGraceMs, inputPendingMaxBytes, terminalRingBytes } from "../limits.ts";
 import { endBeforeDaemon } from "../process/first-victim-linux.ts";
 import { noteGarbage } from "../process/garbage.ts";
@@ -30,13 +31,13 @@ export class Terminal {
   /** Of all that this process has had; an id may be used again. */
   readonly serial = ++terminals;
   readonly ring: OutputRing;
-  readonly createdAt: Date;
+  readonly createdAt: Instant;
   readonly done: Promise<void>;
   readonly echo = new EchoWait();
   readonly keeping: Keeping;
-  #lastActivity: number;
+  #lastActivity: Instant;
   readonly #began: number;
-  #endedAt: Date | undefined;
+  #endedAt: Instant | undefined;
   #exit: PtyExit | undefined;
   #size: TerminalSize;
   readonly #sizes = new SizePolicy();
@@ -56,8 +57,8 @@ export class Terminal {
   constructor(readonly spec: TerminalSpec) {
     const { custody, id, pty, before } = spec;
     const { state, given } = before ?? {};
-    this.createdAt = state ? new Date(state.createdAt) : new Date();
-    this.#lastActivity = state?.lastActivity ?? Date.now();
+    this.createdAt = new Instant(state?.createdAt, state?.createdSteadyMs);
+    this.#lastActivity = new Instant(state?.lastActivity, state?.lastActivitySteadyMs);
     this.#began = performance.now() - (state ? state.elapsedMs + given!.gapMs : 0);
     this.ring = state
       ? OutputRing.from(state.ring, given!, terminalRingBytes)
@@ -68,7 +69,7 @@ export class Terminal {
     if (state?.ended) {
       this.keeping.wasEnded(state.ended);
       this.#exit = state.ended.exit;
-      this.#endedAt = new Date(state.ended.at);
+      this.#endedAt = new Instant(state.ended.at, state.ended.atSteadyMs);
     }
     this.#pty = startProgram(spec, (chunk) => this.#printed(chunk));
     this.#turns = new Turns(this, this.#pty.pid, (chunk) => this.#printed(chunk));
@@ -119,7 +120,7 @@ export class Terminal {
     return this.#exit;
   }
 
-  get endedAt(): Date | undefined {
+  get endedAt(): Instant | undefined {
     return this.#endedAt;
   }
 
@@ -130,7 +131,7 @@ export class Terminal {
 
   /** Somebody looks at it. */
   touch(): void {
-    this.#lastActivity = Date.now();
+    this.#lastActivity = new Instant();
   }
 
   get displayCount(): number {
@@ -151,7 +152,7 @@ export class Terminal {
     this.#input.typed(bytes);
     // While its echo is being made.
     this.spec.typing.note(this);
-    this.#lastActivity = Date.now();
+    this.#lastActivity = new Instant();
     this.#pty.typed?.(bytes.length);
     return this.#pty.pendingBytes + this.#input.heldBytes;
   }
@@ -192,12 +193,12 @@ export class Terminal {
     return this.#pty.pid;
   }
 
-  get lastActivity(): Date {
-    return new Date(this.#lastActivity);
+  get lastActivity(): Instant {
+    return this.#lastActivity;
   }
 
   #printed(chunk: Uint8Array): void {
-    this.#lastActivity = Date.now();
+    this.#lastActivity = new Instant();
     this.ring.push(chunk);
     this.#turns.printed(chunk.length);
     noteGarbage(chunk.length); // what is made of it on its way
@@ -230,7 +231,7 @@ export class Terminal {
     void this.#pty.exited.then(() => this.#turns.end());
     const exit = await this.#pty.ended;
     custody.removeRoot(this.#pty.pid);
-    this.#endedAt = new Date();
+    this.#endedAt = new Instant();
     this.picture.finish();
     const left = custody.membersOf({ sessionId: this.id });
     this.#exit = this.keeping.ended(exit, this.#pty.usage(), this.ring.end, left);

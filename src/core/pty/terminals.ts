@@ -4,6 +4,7 @@ import type { Unpacking } from "../../protocol/handover/pieces.ts";
 import type { TerminalState } from "../../protocol/handover/terminals.ts";
 import type { CreateParams } from "../../protocol/pty.ts";
 import { newId } from "../../util/ids.ts";
+import { steadyMs } from "../instant.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import type { Enclosures } from "../isolation/enclosures.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -160,14 +161,14 @@ export class Terminals {
 
   /** To be called now and then. */
   tend(): void {
-    const now = Date.now();
+    const now = steadyMs();
     for (const terminal of this.list()) terminal.picture.rest();
     for (const terminal of this.#live.values()) {
       if (isOver(terminalExpiry(terminal))) void terminal.close();
     }
     packIdle(this.#live.values());
     for (const [id, { endedAt }] of this.#exited) {
-      if (now - endedAt!.getTime() >= exitedTerminalSeconds * 1000) this.#forget(id);
+      if (now - endedAt!.steadyMs >= exitedTerminalSeconds * 1000) this.#forget(id);
     }
   }
 

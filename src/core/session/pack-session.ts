@@ -11,7 +11,9 @@ export function packSession(session: Session, enclosure: number | undefined, pac
   return {
     ...{ id, name, shell, timeoutS, idleTimeoutS, maxAgeS, enclosure },
     createdAt: session.createdAt.getTime(),
+    createdSteadyMs: session.createdAt.steadyMs,
     lastActivity: session.lastActivity.getTime(),
+    lastActivitySteadyMs: session.lastActivity.steadyMs,
     commandCount: session.commandCount,
     totals: session.totals.sum(0),
     executor: executor.pack(),

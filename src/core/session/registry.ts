@@ -7,6 +7,7 @@ import type { CreateParams, CreateResult } from "../../protocol/session.ts";
 import { newId } from "../../util/ids.ts";
 import { CommandStore } from "../exec/command-store.ts";
 import { SpareShells } from "../exec/spare-shells.ts";
+import { steadyMs } from "../instant.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import { Enclosures } from "../isolation/enclosures.ts";
 import { CensusTaker } from "../journal/census-taker.ts";
@@ -231,7 +232,7 @@ export class SessionRegistry {
     this.census.take();
     this.commands.forgetOld();
     this.terminals.tend();
-    if (Date.now() >= this.#nextEnd) this.#endExpired();
+    if (steadyMs() >= this.#nextEnd) this.#endExpired();
   }
 
   #endExpired(): void {

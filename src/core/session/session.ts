@@ -11,6 +11,7 @@ import type { Launched } from "../exec/executor.ts";
 import { gather } from "../exec/gather.ts";
 import { resumeCommand } from "../exec/resume-command.ts";
 import { effectiveTimeoutS } from "../exec/timeout-rule.ts";
+import { Instant } from "../instant.ts";
 import { Keep } from "../isolation/keep.ts";
 import { ReceiptTotals } from "../isolation/receipt.ts";
 import { LingeringPipes } from "../process/lingering-pipes.ts";
@@ -23,8 +24,8 @@ import type { SessionSpec } from "./session-spec.ts";
 import { advance, idle, type Phase } from "./state-machine.ts";
 
 export class Session {
-  readonly #createdAtMs: number;
-  #lastActivityMs: number;
+  readonly createdAt: Instant;
+  #lastActivity: Instant;
   #phase: Phase;
   readonly totals = new ReceiptTotals();
   #commandCount: number;
@@ -40,8 +41,8 @@ export class Session {
   ) {
     const cgroup = spec.enclosure?.cgroup;
     spec.context.custody.addSession(spec.id, cgroup && (() => cgroup.members()));
-    this.#createdAtMs = before?.createdAt ?? Date.now();
-    this.#lastActivityMs = before?.lastActivity ?? Date.now();
+    this.createdAt = new Instant(before?.createdAt, before?.createdSteadyMs);
+    this.#lastActivity = new Instant(before?.lastActivity, before?.lastActivitySteadyMs);
     this.#commandCount = before?.commandCount ?? 0;
     this.#phase = before ? idle : { state: "creating" };
     this.lingering = new LingeringPipes(before?.lingeringFds ?? []);
@@ -79,17 +80,13 @@ export class Session {
     return this.#phase.state;
   }
 
-  get createdAt(): Date {
-    return new Date(this.#createdAtMs);
-  }
-
-  get lastActivity(): Date {
-    return new Date(this.#lastActivityMs);
+  get lastActivity(): Instant {
+    return this.#lastActivity;
   }
 
   /** Somebody uses it, if not by running a command. */
   touch(): void {
-    this.#lastActivityMs = Date.now();
+    this.#lastActivity = new Instant();
   }
 
   get expiry(): Expiry | undefined {

@@ -51,6 +51,6 @@ export function welcome(
     sessions: core.sessions.length,
     commands: core.sessions.filter(({ running }) => running).length,
     terminals: registry.terminals.live.length,
-    tookMs: Math.round(Date.now() - received.document.writtenAt),
+    tookMs: Math.round(received.given.gapMs),
   });
 }

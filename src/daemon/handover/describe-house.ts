@@ -1,4 +1,5 @@
 // The whole daemon as one document.
+import { steadyMs } from "../../core/instant.ts";
 import { packCore } from "../../core/session/handover.ts";
 import { type Handover, handoverFormat } from "../../protocol/handover/document.ts";
 import type { Packing } from "../../protocol/handover/pieces.ts";
@@ -31,7 +32,9 @@ export function describeHouse(house: Described, packing: Packing): Handover {
   return {
     ...{ format: handoverFormat, version, runDir, token },
     writtenAt: Date.now(),
+    writtenSteadyMs: steadyMs(),
     startedAt: startedAt.getTime(),
+    startedSteadyMs: startedAt.steadyMs,
     lockFd: lock && packing.descriptor(lock.fd),
     unix: unixFd === undefined ? undefined : { fd: packing.descriptor(unixFd) },
     http: http && {

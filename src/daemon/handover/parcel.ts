@@ -2,13 +2,14 @@
 // refers to them. Nobody but the two can open it, and nothing of it is ever on a disk.
 import { closeSync, fstatSync, readSync, writeSync } from "node:fs";
 import * as v from "valibot";
+import { Instant, steadyMs } from "../../core/instant.ts";
 import { createMemoryFile, keepAcrossExec } from "../../core/process/crossing-linux.ts";
 import { Handover, handoverFormat } from "../../protocol/handover/document.ts";
 import type { Bytes, Packing, Unpacking } from "../../protocol/handover/pieces.ts";
 
 /** Where the document begins, in front of all. */
 const headerBytes = 8;
-/** However the clocks were set meanwhile. */
+/** However the clock of a program was set that wrote the wall time alone. */
 const gapMaxMs = 60_000;
 
 export class Parcel implements Packing {
@@ -70,7 +71,8 @@ export function openParcel(fd: number): Received {
   };
   const at = Number(Buffer.from(read({ at: 0, length: headerBytes })).readBigUInt64LE());
   const document = checkDocument(Buffer.from(read({ at, length: fstatSync(fd).size - at })).toString());
-  const gapMs = Math.min(Math.max(0, Date.now() - document.writtenAt), gapMaxMs);
+  const { steadyMs: writtenMs } = new Instant(document.writtenAt, document.writtenSteadyMs);
+  const gapMs = Math.min(Math.max(0, steadyMs() - writtenMs), gapMaxMs);
   return { document, given: { bytes: read, gapMs } };
 }
 

@@ -1,6 +1,7 @@
 // A daemon within the daemon, for its rehearsal: the same rooms and a door of the same kind, in a directory that is the
 // daemon's own. No process is started for it, and nothing of it can be seen from outside.
 import { mkdirSync, rmSync } from "node:fs";
+import { Instant } from "../../core/instant.ts";
 import { Journal } from "../../core/journal/journal.ts";
 import { hasEnded } from "../../core/journal/record.ts";
 import { Recovered } from "../../core/journal/recovered.ts";
@@ -79,7 +80,7 @@ export class Stage {
     this.#clearing.push(() => registry.close(0));
     const counters = newCounters();
     const rooms = {
-      ...{ registry, counters, log: silent, startedAt: new Date() },
+      ...{ registry, counters, log: silent, startedAt: new Instant() },
       options: { ...options, connectionLimits: { ...options.connectionLimits, sessions: 0, commands: 0 } },
       runtimes: new Runtimes(runtimes.context),
       recovered: new Recovered(),

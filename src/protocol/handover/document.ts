@@ -2,7 +2,7 @@
 // the program before could not have written, or could not read on the way back, needs another number.
 import * as v from "valibot";
 import { CommandStoreState, SessionState } from "./exec.ts";
-import { Descriptor, Moment } from "./pieces.ts";
+import { Descriptor, Moment, SteadyMs } from "./pieces.ts";
 import { TerminalState } from "./terminals.ts";
 
 export const handoverFormat = 1;
@@ -102,7 +102,9 @@ export const Handover = v.object({
   format: v.literal(handoverFormat),
   version: v.string(),
   writtenAt: Moment,
+  writtenSteadyMs: v.optional(SteadyMs),
   startedAt: Moment,
+  startedSteadyMs: v.optional(SteadyMs),
   runDir: v.string(),
   token: v.string(),
   /** The pid file, whose lock is held through it. */

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { exitReasons } from "../exec.ts";
 import { Receipt } from "../isolation.ts";
-import { Bytes, Descriptor, Env, EnvOverrides, Exit, Moment } from "./pieces.ts";
+import { Bytes, Descriptor, Env, EnvOverrides, Exit, Moment, SteadyMs } from "./pieces.ts";
 
 export const LogState = v.object({
   keptBytesMax: v.number(),
@@ -74,6 +74,7 @@ export const PastRecordState = v.object({
   ...record,
   command: PastCommandState,
   endedAt: Moment,
+  endedSteadyMs: v.optional(SteadyMs),
   workingDir: v.string(),
 });
 export type PastRecordState = v.InferOutput<typeof PastRecordState>;
@@ -148,7 +149,9 @@ export const SessionState = v.object({
   idleTimeoutS: v.number(),
   maxAgeS: v.number(),
   createdAt: Moment,
+  createdSteadyMs: v.optional(SteadyMs),
   lastActivity: Moment,
+  lastActivitySteadyMs: v.optional(SteadyMs),
   commandCount: v.number(),
   totals: Receipt,
   /** Which of the enclosures it is kept in. */

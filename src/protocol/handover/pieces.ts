@@ -33,5 +33,7 @@ export const EnvOverrides = variables<string | null>((value) => value === null |
 export const Size = v.object({ cols: v.number(), rows: v.number() });
 /** A moment, in ms since 1970. */
 export const Moment = v.number();
+/** The same by the clock that nothing sets. A program that did not know it yet wrote the moment alone. */
+export const SteadyMs = v.number();
 
 export const Exit = v.object({ exitCode: v.number(), signal: v.nullable(v.string()) });

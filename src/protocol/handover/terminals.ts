@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { exitReasons } from "../exec.ts";
 import { Receipt } from "../isolation.ts";
 import { MeterState } from "./exec.ts";
-import { Bytes, Descriptor, Env, Exit, Moment, Size } from "./pieces.ts";
+import { Bytes, Descriptor, Env, Exit, Moment, Size, SteadyMs } from "./pieces.ts";
 
 export const RingState = v.object({ start: v.number(), bytes: Bytes });
 export type RingState = v.InferOutput<typeof RingState>;
@@ -57,7 +57,9 @@ export const TerminalState = v.object({
   pid: v.number(),
   size: Size,
   createdAt: Moment,
+  createdSteadyMs: v.optional(SteadyMs),
   lastActivity: Moment,
+  lastActivitySteadyMs: v.optional(SteadyMs),
   ring: RingState,
   screen: v.optional(ScreenState),
   final: v.optional(FinalScreenState),
@@ -65,6 +67,14 @@ export const TerminalState = v.object({
   elapsedMs: v.number(),
   meter: v.optional(MeterState),
   live: v.optional(LivePtyState),
-  ended: v.optional(v.object({ exit: Exit, at: Moment, reason: v.picklist(exitReasons), receipt: Receipt })),
+  ended: v.optional(
+    v.object({
+      exit: Exit,
+      at: Moment,
+      atSteadyMs: v.optional(SteadyMs),
+      reason: v.picklist(exitReasons),
+      receipt: Receipt,
+    }),
+  ),
 });
 export type TerminalState = v.InferOutput<typeof TerminalState>;

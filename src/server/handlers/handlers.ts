@@ -1,4 +1,5 @@
 // One handler for each method of the table; the type sees to it that none is missing.
+import type { Instant } from "../../core/instant.ts";
 import type { Recovered } from "../../core/journal/recovered.ts";
 import type { SessionRegistry } from "../../core/session/registry.ts";
 import type { MethodName, Params, Result } from "../../protocol/methods.ts";
@@ -31,7 +32,7 @@ export interface HandlerContext {
   recovered: Recovered;
   /** Of this daemon, for those who choose a runtime by what it has. */
   labels: readonly string[];
-  startedAt: Date;
+  startedAt: Instant;
   upgrading: Upgrading;
   /** The ways in that are open. */
   transports: string[];

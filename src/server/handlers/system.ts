@@ -1,3 +1,4 @@
+import { steadyMs } from "../../core/instant.ts";
 import { nonInteractive } from "../../core/isolation/env-policy.ts";
 import { scrollbackLines, terminalRingBytes } from "../../core/limits.ts";
 import { autoDriver, drivers } from "../../core/pty/create-terminal.ts";
@@ -13,8 +14,7 @@ type SystemHandlers = Pick<Handlers, "system.ping" | "system.stats" | "system.de
 
 export function systemHandlers(context: HandlerContext): SystemHandlers {
   const { registry, counters, version } = context;
-  const startedAt = performance.now() - (Date.now() - context.startedAt.getTime());
-  const uptimeS = () => Math.floor((performance.now() - startedAt) / 1000);
+  const uptimeS = () => Math.floor((steadyMs() - context.startedAt.steadyMs) / 1000);
   return {
     "system.ping": () => ({ uptime_s: uptimeS(), version }),
 

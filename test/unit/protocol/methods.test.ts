@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { toJsonSchema } from "@valibot/to-json-schema";
+import { Instant } from "../../../src/core/instant.ts";
 import { Recovered } from "../../../src/core/journal/recovered.ts";
 import type { SessionRegistry } from "../../../src/core/session/registry.ts";
 import { isMethodName, methods } from "../../../src/protocol/methods.ts";
@@ -25,7 +26,7 @@ test("every method has a handler, and every handler a method", () => {
     runtimes: new Runtimes({ env: {}, runDir: "", executables: new Executables({ own: undefined }) }),
     labels: [],
     recovered: new Recovered(),
-    startedAt: new Date(),
+    startedAt: new Instant(),
     stallTimeoutS: 30,
     upgrading: { count: 0, last: null, begin: () => Promise.reject(new Error("nothing is called")) },
   });
