@@ -50,6 +50,15 @@ export const retainedCommandsMax = 256;
 export const retainedBytesMax = 64 * 1024 * 1024;
 export const retainedSeconds = 600;
 
+/**
+ * What the output of all commands takes together, of those that run and of those that are kept; less on a machine with
+ * less memory than eight times that. Alone, a command may have all that `max_output_bytes` allows for both its streams.
+ */
+export const outputBytesMax = 128 * 1024 * 1024;
+
+/** Down to so much for each stream, it is divided among them. Live readers need that much to be a little late. */
+export const outputLogMinBytes = 512 * 1024;
+
 /** What is noted of them for the case that the daemon is killed: a file that is written anew when it is so large. */
 export const journalBytesMax = 256 * 1024;
 

@@ -1,5 +1,6 @@
 // The outer shape of a request and of its reply.
 import { type ErrorCode, TrlError } from "./errors.ts";
+import { refuseCostly } from "./json-cost.ts";
 
 /** A number that JavaScript would round travels as its source text (`JSON.rawJSON`). */
 export type RequestId = string | number | RawJson;
@@ -37,8 +38,19 @@ export interface Message {
 }
 
 export function parseMessage(line: Uint8Array): Message {
+  refuseCostly(line);
   const text = decodeUtf8(line);
   return { text, fields: parseJsonObject(text) };
+}
+
+const idBytesMax = 256;
+
+/** The id of a line that is not parsed, where it stands in front: a client waits for the reply that has its id. */
+export function idInFront(line: Uint8Array): RequestId {
+  const front = new TextDecoder().decode(line.subarray(0, idBytesMax));
+  const [, id] =
+    /^\s*\{\s*"id"\s*:\s*("(?:[^"\\\u0000-\u001f]|\\["\\/bfnrt])*"|\d{1,15})\s*,/.exec(front) ?? [];
+  return id === undefined ? unknownId : (JSON.parse(id) as RequestId);
 }
 
 /** A line with `type` instead of `method` is a frontend's. */

@@ -8,12 +8,19 @@ const hasNoNul = (text: string) => !text.includes("\0");
 /** Text that ends up in argv or the environment, where a NUL byte would cut it silently. */
 export const OsText = v.pipe(v.string(), v.check(hasNoNul, "text without NUL bytes"));
 
+/** Characters of a name. It is kept with the session, and is in every list. */
+export const nameCharsMax = 256;
+export const Name = v.pipe(v.string(), v.maxLength(nameCharsMax, `at most ${nameCharsMax} characters`));
+
 export const OsPath = v.pipe(OsText, v.nonEmpty("a path"));
 
 const isPlainObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const PlainObject = v.custom<Record<string, unknown>>(isPlainObject, "an object");
+
+/** Linux starts no program with more, whatever its limits are. */
+const envCharsMax = 6 * 1024 * 1024;
 
 /**
  * `null` unsets. Not a `record`: that would drop a variable named `constructor` without a word. The JSON Schema
@@ -23,11 +30,14 @@ export const EnvOverrides = v.pipe(
   v.custom<Record<string, string | null>>(isPlainObject, "an object"),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
+    let chars = 0;
     for (const [key, value] of Object.entries(dataset.value)) {
       const message = envProblem(key, value);
       const path = { type: "object" as const, origin: "value" as const, input: dataset.value, key, value };
       if (message) addIssue({ message, path: [path as never] });
+      chars += key.length + (typeof value === "string" ? value.length : 0);
     }
+    if (chars > envCharsMax) addIssue({ message: `at most ${envCharsMax} characters in all` });
   }),
 );
 export const envOverridesJsonSchema = {

@@ -3,6 +3,7 @@ import { encodings, exitReasons, LostError, lostReason } from "./exec.ts";
 import {
   Bytes,
   EnvOverrides,
+  Name,
   NamePatterns,
   OsPath,
   OsText,
@@ -48,7 +49,7 @@ export const CreateParams = v.object({
   env: v.optional(EnvOverrides),
   cols: v.optional(Side),
   rows: v.optional(Side),
-  name: v.optional(v.string()),
+  name: v.optional(Name),
   session_id: v.optional(TerminalId),
   driver: v.optional(v.picklist([...driverNames, "auto"])),
   inherit_env: v.optional(v.picklist(inheritEnvModes)),

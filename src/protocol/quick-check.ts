@@ -93,6 +93,7 @@ function conditionTest({ kind, type, requirement }: Condition): Test | undefined
   if (requirement instanceof RegExp) return (value) => requirement.test(value as string);
   if (type === "non_empty") return (value) => (value as string).length > 0;
   if (typeof requirement !== "number") return undefined;
+  if (type === "max_length") return (value) => (value as string).length <= requirement;
   if (type === "min_value") return (value) => (value as number) >= requirement;
   return type === "max_value" ? (value) => (value as number) <= requirement : undefined;
 }

@@ -10,7 +10,7 @@ const plainWordRule = "1 to 64 letters, digits, dots, dashes or underscores";
 
 export const RuntimeName = v.pipe(v.string(), v.regex(plainWord, plainWordRule));
 export const Label = v.pipe(v.string(), v.regex(plainWord, plainWordRule));
-export const Labels = v.array(Label);
+export const Labels = v.pipe(v.array(Label), v.maxLength(64, "at most 64 labels"));
 
 /** No word of a command line that a program could take for an option. */
 const Operand = v.pipe(

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { exitReasons } from "./exec.ts";
-import { EnvOverrides, NamePatterns, OsPath, OsText, Seconds, SessionId, Timestamp } from "./fields.ts";
+import { EnvOverrides, Name, NamePatterns, OsPath, OsText, Seconds, SessionId, Timestamp } from "./fields.ts";
 import { Isolation, IsolationInfo, Receipt } from "./isolation.ts";
 import { Labels, RuntimeField, UnavailableRuntimes } from "./runtime.ts";
 
@@ -14,7 +14,7 @@ export const CreateParams = v.object({
   shell: v.optional(OsPath),
   env: v.optional(EnvOverrides),
   working_dir: v.optional(OsPath),
-  name: v.optional(v.string()),
+  name: v.optional(Name),
   timeout_s: v.optional(Seconds),
   stateful: v.optional(v.boolean()),
   init: v.optional(OsText),

@@ -3,6 +3,7 @@
 import type { Log } from "../core/log.ts";
 import {
   errorReply,
+  idInFront,
   isFrontendMessage,
   okReply,
   parseMessage,
@@ -54,6 +55,8 @@ export class Dispatcher {
       return result instanceof Promise ? this.#answerLater(id, result) : this.#encode(okReply(id, result));
     } catch (error) {
       const known = this.#noteError(error);
+      if (known.code === "REQUEST_TOO_LARGE" && id === unknownId && line.kind === "line")
+        id = idInFront(line.bytes);
       return isFrontend ? this.#frontendError(known, client) : this.#encode(errorReply(id, known));
     }
   }

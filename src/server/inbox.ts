@@ -1,6 +1,6 @@
 // What a client says, taken up line by line for as long as there is room for the answers.
 import { type Line, LineDecoder } from "../protocol/frame.ts";
-import { linesPerTurnMax } from "./limits.ts";
+import { lineBytesPerTurnMax, linesPerTurnMax } from "./limits.ts";
 import type { Wire } from "./wire.ts";
 
 export interface Listener {
@@ -73,11 +73,12 @@ export class Inbox {
   /** One chunk may hold thousands of lines. */
   read(): void {
     const { listener } = this;
-    for (let taken = 0; !listener.isFull && !listener.isClosed; ) {
+    for (let taken = 0, bytes = 0; !listener.isFull && !listener.isClosed; ) {
       const next = this.#lines?.next();
       if (next?.done === false) {
+        if (next.value.kind === "line") bytes += next.value.bytes.length;
         listener.answer(next.value);
-        if (++taken < linesPerTurnMax) continue;
+        if (++taken < linesPerTurnMax && bytes < lineBytesPerTurnMax) continue;
         this.#readOn();
         break;
       }

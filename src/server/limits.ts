@@ -30,3 +30,5 @@ export const base64FrameBytesMax = (frameBytesMax / 4) * 3;
 
 /** Requests of one client that are taken up in a row: thousands may come in one piece. */
 export const linesPerTurnMax = 64;
+/** The same in bytes: a long line may take as long as thousands of short ones. */
+export const lineBytesPerTurnMax = 64 * 1024;

@@ -11,7 +11,11 @@ export interface ConnectionLimits {
   queuedBytes: number;
 }
 
+let connections = 0;
+
 export class Quota {
+  /** By which what is kept for this connection is known. */
+  readonly owner = `c${++connections}`;
   /** Those that it has made, and that may have ended since. */
   readonly #sessions = new Set<string>();
   #coming = 0;

@@ -24,6 +24,8 @@ export class CommandOutput {
   #finishingBytes = 0;
   #isComplete = false;
   #takesAll = false;
+  /** Something was taken in. */
+  onTaken: (() => void) | undefined;
 
   constructor(stdout: StreamLog, stderr: StreamLog) {
     this.stdout = stdout;
@@ -36,6 +38,22 @@ export class CommandOutput {
 
   static from({ stdout, stderr }: OutputState, given: Unpacking): CommandOutput {
     return new CommandOutput(StreamLog.from(stdout, given), StreamLog.from(stderr, given));
+  }
+
+  get heldBytes(): number {
+    return this.stdout.heldBytes + this.stderr.heldBytes;
+  }
+
+  /** Of memory that was taken or given back. */
+  set onHeld(onHeld: ((bytes: number) => void) | undefined) {
+    this.stdout.onHeld = this.stderr.onHeld = onHeld;
+  }
+
+  /** Keeps less of a stream from now on; false where a reader has not read yet what would be dropped. */
+  shrink(stream: StreamName, keptBytesMax: number): boolean {
+    let neededFrom = Number.POSITIVE_INFINITY;
+    for (const { offsets } of this.#readers) neededFrom = Math.min(neededFrom, offsets[stream]);
+    return this[stream].shrink(keptBytesMax, neededFrom);
   }
 
   pack(packing: Packing): OutputState {
@@ -123,6 +141,7 @@ export class CommandOutput {
   }
 
   #changed(): void {
+    this.onTaken?.();
     for (const reader of this.#readers) reader.onChange();
   }
 

@@ -5,8 +5,16 @@ import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
 import { Instant, steadyMs } from "../instant.ts";
 import type { Journal } from "../journal/journal.ts";
 import { commandEnded, commandStarted } from "../journal/notes.ts";
-import { commandTextMaxChars, retainedBytesMax, retainedCommandsMax, retainedSeconds } from "../limits.ts";
+import {
+  commandTextMaxChars,
+  outputBytesMax,
+  retainedBytesMax,
+  retainedCommandsMax,
+  retainedSeconds,
+} from "../limits.ts";
+import { memoryLimit } from "../resources.ts";
 import type { Command, KnownCommand } from "./command.ts";
+import { OutputBudget } from "./output-budget.ts";
 import { PastCommand, packPast } from "./past-command.ts";
 import { CommandTally } from "./tally.ts";
 
@@ -19,12 +27,22 @@ export interface CommandDetails {
 }
 
 export interface CommandRecord extends CommandDetails {
+  /** The connection that has made the session, or the session: what is kept is divided among them. */
+  owner: string;
   command: KnownCommand;
   endedAt: Instant | undefined;
   /** Resolves when the session has taken over what it changed; with where the session stands then. */
   settled: Promise<{ workingDir: string }>;
   /** The same, once it is known. */
   workingDir?: string;
+  /** What it took when it ended. */
+  keptBytes?: number;
+}
+
+/** What an owner has of what is kept. */
+interface Share {
+  count: number;
+  bytes: number;
 }
 
 export class CommandStore {
@@ -33,6 +51,8 @@ export class CommandStore {
   /** In the order of their end, as a Map keeps them. */
   #ended = new Map<string, CommandRecord>();
   #endedBytes = 0;
+  readonly #shares = new Map<string, Share>();
+  readonly budget = new OutputBudget(Math.min(outputBytesMax, memoryLimit() / 8));
   /** No more are begun: another program is to take this one's place. */
   isClosed = false;
 
@@ -40,6 +60,7 @@ export class CommandStore {
 
   add(record: CommandRecord, { id, ended }: Command): void {
     this.#running.set(id, record);
+    this.budget.add(record.command.output);
     this.journal?.write(commandStarted(record));
     void ended.then(() => this.#end(record));
     void record.settled.then(({ workingDir }) => {
@@ -63,9 +84,10 @@ export class CommandStore {
       const command = PastCommand.from(state, given);
       const settled = Promise.resolve({ workingDir });
       const record = { ...known, command, workingDir, endedAt: new Instant(endedAt, endedSteadyMs), settled };
-      this.#ended.set(command.id, record);
-      this.journal?.write(commandEnded(record));
-      this.#endedBytes += heldBytes(record);
+      const kept = { ...record, owner: record.sessionId };
+      this.budget.add(command.output);
+      this.journal?.write(commandEnded(kept));
+      this.#keep(kept);
     }
   }
 
@@ -97,16 +119,48 @@ export class CommandStore {
     ];
   }
 
-  /** Keeps to the bounds; what ended last is forgotten only for its age. */
+  /** Keeps to the bounds. The owner that has most kept gives its oldest; what ended last goes only for its age. */
   forgetOld(): void {
     const now = steadyMs();
-    for (const [id, record] of this.#ended) {
-      const isOld = now - record.endedAt!.steadyMs > retainedSeconds * 1000;
-      const isTooMuch = this.#ended.size > retainedCommandsMax || this.#endedBytes > retainedBytesMax;
-      if (!isOld && !(isTooMuch && this.#ended.size > 1)) return;
-      this.#ended.delete(id);
-      this.#endedBytes -= heldBytes(record);
+    for (const record of this.#ended.values()) {
+      if (now - record.endedAt!.steadyMs <= retainedSeconds * 1000) break;
+      this.#forget(record);
     }
+    while (this.#ended.size > 1) {
+      if (this.#ended.size > retainedCommandsMax) this.#forget(this.#oldestOfLargest("count"));
+      else if (this.#endedBytes > retainedBytesMax) this.#forget(this.#oldestOfLargest("bytes"));
+      else return;
+    }
+  }
+
+  #oldestOfLargest(measure: keyof Share): CommandRecord {
+    let largest = 0;
+    for (const share of this.#shares.values()) largest = Math.max(largest, share[measure]);
+    let found: CommandRecord | undefined;
+    for (const record of this.#ended.values()) {
+      found = record;
+      if (this.#shares.get(record.owner)![measure] === largest) break;
+    }
+    return found!;
+  }
+
+  #keep(record: CommandRecord): void {
+    const bytes = record.command.output.heldBytes;
+    record.keptBytes = bytes;
+    this.#ended.set(record.command.id, record);
+    this.#endedBytes += bytes;
+    const share = this.#shares.get(record.owner) ?? { count: 0, bytes: 0 };
+    this.#shares.set(record.owner, { count: share.count + 1, bytes: share.bytes + bytes });
+  }
+
+  #forget(record: CommandRecord): void {
+    const { command, owner, keptBytes = 0 } = record;
+    this.#ended.delete(command.id);
+    this.budget.remove(command.output);
+    this.#endedBytes -= keptBytes;
+    const { count, bytes } = this.#shares.get(owner)!;
+    if (count > 1) this.#shares.set(owner, { count: count - 1, bytes: bytes - keptBytes });
+    else this.#shares.delete(owner);
   }
 
   #end(record: CommandRecord): void {
@@ -116,10 +170,9 @@ export class CommandStore {
     const { stdout, stderr } = command.output;
     this.tally.add(reason, exitCode, durationMs, stdout.totalBytes + stderr.totalBytes);
     this.#running.delete(command.id);
-    this.#ended.set(command.id, record);
     this.journal?.write(commandEnded(record));
     command.output.compact();
-    this.#endedBytes += heldBytes(record);
+    this.#keep(record);
     this.forgetOld();
   }
 }
@@ -129,9 +182,6 @@ export function shownText(command: string): string {
   if (command.length <= commandTextMaxChars) return command;
   return `${command.slice(0, commandTextMaxChars - 3).replace(/[\ud800-\udbff]$/, "")}...`;
 }
-
-const heldBytes = ({ command: { output } }: CommandRecord) =>
-  output.stdout.heldBytes + output.stderr.heldBytes;
 
 export const detailsOf = ({ sessionId, sessionName, text, kind }: CommandDetails): CommandDetails => ({
   sessionId,

@@ -5,9 +5,7 @@
 import type { LogState } from "../../protocol/handover/exec.ts";
 import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
 import { fewBytesMax, fewInto, fewOrView } from "../../util/few-bytes.ts";
-
-/** Even where little is to be kept, live readers need room to be a little late. */
-const ringMinBytes = 256 * 1024;
+import { outputLogMinBytes } from "../limits.ts";
 
 /** Most commands print a line or nothing. */
 const firstBytes = 256;
@@ -20,8 +18,11 @@ const seamBytes = 16;
 export class StreamLog {
   #buffer = new Uint8Array(0);
   #total = 0;
-  readonly #headMax: number;
+  #keptBytesMax: number;
+  #headMax: number;
   #capacity: number;
+  /** Of memory that was taken or given back. */
+  onHeld: ((bytes: number) => void) | undefined;
   /** Where the tail began when the ring was last made larger: what was overwritten before does not come back. */
   #overwrittenTo = 0;
 
@@ -50,9 +51,14 @@ export class StreamLog {
     };
   }
 
-  constructor(readonly keptBytesMax: number) {
-    this.#capacity = Math.max(keptBytesMax, 2 * ringMinBytes);
-    this.#headMax = Math.ceil(this.#capacity / 2);
+  constructor(keptBytesMax: number) {
+    this.#keptBytesMax = keptBytesMax;
+    this.#capacity = Math.max(keptBytesMax, outputLogMinBytes);
+    this.#headMax = headOf(keptBytesMax);
+  }
+
+  get keptBytesMax(): number {
+    return this.#keptBytesMax;
   }
 
   get totalBytes(): number {
@@ -132,8 +138,35 @@ export class StreamLog {
     grown.set(this.#buffer.subarray(0, Math.min(this.#headMax, this.#total)));
     this.#capacity = grown.length;
     this.#overwrittenTo = tailStart;
-    this.#buffer = grown;
+    this.#replace(grown);
     if (this.#total > this.#headMax) this.#pushToRing(tail, tailStart);
+  }
+
+  /**
+   * Keeps no more than so much from now on, at least `outputLogMinBytes`. False where a reader still needs what would
+   * be dropped, from that offset on.
+   */
+  shrink(keptBytesMax: number, neededFrom: number): boolean {
+    const capacity = Math.max(keptBytesMax, outputLogMinBytes);
+    if (capacity >= this.#capacity) return capacity === this.#capacity;
+    const kept = Math.min(this.#keptBytesMax, capacity);
+    const headMax = headOf(kept);
+    const isWhole = this.#total <= capacity;
+    // What is behind the new head may still be in the old one.
+    const oldest = this.#tailStart > this.#headMax ? this.#tailStart : 0;
+    const tailStart = Math.max(oldest, this.#total - (capacity - headMax));
+    if (!isWhole && neededFrom < tailStart) return false;
+    const shrunk = new Uint8Array(isWhole ? this.#total : capacity);
+    const tail = isWhole ? nothing : this.#copy(tailStart, this.#total);
+    shrunk.set(this.#copy(0, isWhole ? this.#total : headMax));
+    this.#keptBytesMax = kept;
+    this.#capacity = capacity;
+    this.#headMax = headMax;
+    this.#replace(shrunk);
+    if (isWhole) return true;
+    this.#overwrittenTo = tailStart;
+    this.#pushToRing(tail, tailStart);
+    return true;
   }
 
   #view(offset: number, maxBytes: number): Uint8Array {
@@ -158,7 +191,7 @@ export class StreamLog {
 
   /** Gives back what was allocated for growth. */
   compact(): void {
-    if (this.#total + firstBytes <= this.#buffer.length) this.#buffer = this.#buffer.slice(0, this.#total);
+    if (this.#total + firstBytes <= this.#buffer.length) this.#replace(this.#buffer.slice(0, this.#total));
   }
 
   get heldBytes(): number {
@@ -192,7 +225,13 @@ export class StreamLog {
       Math.min(this.#capacity, Math.max(needed, this.#buffer.length * 2, firstBytes)),
     );
     grown.set(this.#buffer.subarray(0, this.#total));
-    this.#buffer = grown;
+    this.#replace(grown);
+  }
+
+  #replace(buffer: Uint8Array<ArrayBuffer>): void {
+    const bytes = buffer.length - this.#buffer.length;
+    this.#buffer = buffer;
+    this.onHeld?.(bytes);
   }
 
   #pushToRing(chunk: Uint8Array, offset: number): void {
@@ -205,6 +244,9 @@ export class StreamLog {
     ring.set(kept.subarray(untilWrap.length), 0);
   }
 }
+
+/** Half of what is kept; the rest, and what the ring has besides, is for the end. */
+const headOf = (keptBytesMax: number) => Math.ceil(Math.max(keptBytesMax, outputLogMinBytes) / 2);
 
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80;
 

@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams, DriverName } from "../../protocol/pty.ts";
+import { shownText } from "../exec/command-store.ts";
 import { type Env, overlayEnv } from "../exec/environment.ts";
 import { placesOf } from "../exec/places.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
@@ -57,7 +58,8 @@ export function createTerminal(
     id,
     name: params.name ?? null,
     shell,
-    command: params.command === undefined ? null : [params.command, ...(params.args ?? [])].join(" "),
+    command:
+      params.command === undefined ? null : shownText([params.command, ...(params.args ?? [])].join(" ")),
     driver: known[name === "auto" ? autoDriver : name],
     workingDir,
     idleTimeoutS: params.idle_timeout_s ?? 0,

@@ -24,11 +24,12 @@ export function createSession(
   id: string,
   params: CreateParams,
   context: SessionContext,
-  { shell, enclosure }: SessionPlace,
+  { shell, enclosure, owner = id }: SessionPlace & { owner?: string | undefined },
 ): Session {
   const { options } = context;
   return new Session({
     id,
+    owner,
     name: params.name ?? null,
     shell,
     timeoutS: params.timeout_s ?? options.defaultTimeoutS,

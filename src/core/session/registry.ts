@@ -76,11 +76,12 @@ export class SessionRegistry {
     this.#cleanup = setInterval(() => this.#housekeeping(), cleanupIntervalMs);
   }
 
-  async create(params: CreateParams): Promise<CreateResult> {
+  /** `owner` is the connection that asks for it. */
+  async create(params: CreateParams, owner?: string): Promise<CreateResult> {
     this.#refuseNew();
     const session = this.enclosures.isWanted(params.isolation)
-      ? await this.#createEnclosed(params)
-      : this.#create(params, undefined);
+      ? await this.#createEnclosed(params, owner)
+      : this.#create(params, undefined, owner);
     const { id } = session;
     const init = await session.open(params.init).catch(async (error: unknown) => {
       await this.#end(session, 0, "it could not be set up");
@@ -91,20 +92,22 @@ export class SessionRegistry {
   }
 
   /** What is asked for is tried first; meanwhile others may have taken the last place. */
-  async #createEnclosed(params: CreateParams): Promise<Session> {
+  async #createEnclosed(params: CreateParams, owner: string | undefined): Promise<Session> {
     const enclosure = await this.enclosures.make(params.isolation, this.#shellFor(params));
     try {
       this.#refuseNew();
-      return this.#create(params, enclosure);
+      return this.#create(params, enclosure, owner);
     } catch (error) {
       await enclosure?.dispose();
       throw error;
     }
   }
 
-  #create(params: CreateParams, enclosure: Enclosure | undefined): Session {
+  #create(params: CreateParams, enclosure: Enclosure | undefined, owner: string | undefined): Session {
     const id = newId("s", (taken) => this.has(taken) || this.isTakenElsewhere(taken));
-    const session = createSession(id, params, this.#context, { shell: this.#shellFor(params), enclosure });
+    const session = createSession(id, params, this.#context, {
+      ...{ shell: this.#shellFor(params), enclosure, owner },
+    });
     this.#sessions.set(id, session);
     this.#expect(session);
     return session;

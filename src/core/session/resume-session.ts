@@ -19,7 +19,7 @@ export function resumeSession(
 ): Session {
   const { id, name, shell, timeoutS, idleTimeoutS, maxAgeS } = state;
   const executor = resumeExecutor(state, context, enclosure);
-  const spec = { id, name, shell, timeoutS, idleTimeoutS, maxAgeS, executor, enclosure, context };
+  const spec = { id, owner: id, name, shell, timeoutS, idleTimeoutS, maxAgeS, executor, enclosure, context };
   const session = new Session(spec, state);
   if (state.running) session.resume(state.running, given);
   return session;

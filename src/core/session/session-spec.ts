@@ -6,6 +6,8 @@ import type { SessionContext } from "./session-context.ts";
 export interface SessionSpec {
   id: string;
   name: string | null;
+  /** The connection that has made it, or its own id. */
+  owner: string;
   shell: string;
   timeoutS: number;
   idleTimeoutS: number;

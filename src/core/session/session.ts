@@ -202,7 +202,10 @@ export class Session {
     this.#phase = advance(this.#phase, { state: "running", command, ended });
     this.#lastOutput = new WeakRef(command.output);
     const settled = ended.then(() => ({ workingDir: executor.workingDir }));
-    context.commands.add({ ...details, command, endedAt: undefined, settled }, command);
+    context.commands.add(
+      { ...details, owner: this.spec.owner, command, endedAt: undefined, settled },
+      command,
+    );
     return ended;
   }
 

@@ -11,7 +11,10 @@ const tellingMaxMs = 100;
 export function sessionHandlers({ registry }: HandlerContext): SessionHandlers {
   return {
     "session.create": (params, { quota }) =>
-      quota.makeSession(registry.isLive, async () => ({ ...(await registry.create(params)), runtime })),
+      quota.makeSession(registry.isLive, async () => ({
+        ...(await registry.create(params, quota.owner)),
+        runtime,
+      })),
 
     "session.list": () => ({
       sessions: [...registry.list().map(describeSession), ...registry.terminals.live.map(sessionSummary)].map(

@@ -29,14 +29,18 @@ const throughJson = <T>(state: T): T => JSON.parse(JSON.stringify(state)) as T;
 
 test("a stream's log, however much of it was dropped or made room for", () => {
   const kibibytes = fc.integer({ min: 0, max: 300 }); // of 512 that are kept
-  const step = fc.record({ push: kibibytes, expand: fc.option(kibibytes) });
+  const larger = fc.integer({ min: 512, max: 1200 });
+  const step = fc.record({ push: kibibytes, expand: fc.option(kibibytes), shrink: fc.option(larger) });
+  type Step = { push: number; expand: number | null; shrink: number | null };
+  const steps = (maxLength: number) => fc.array(step, { maxLength });
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 12 }), fc.array(step, { maxLength: 4 }), (before, after) => {
+    fc.property(fc.constantFrom(1024, 1024 * 1024), steps(12), steps(4), (keptBytesMax, before, after) => {
       const given = parcel();
-      const log = new StreamLog(1024);
+      const log = new StreamLog(keptBytesMax);
       let count = 0;
-      const apply = (target: StreamLog, { push, expand }: { push: number; expand: number | null }) => {
+      const apply = (target: StreamLog, { push, expand, shrink }: Step) => {
         if (expand) target.expand(expand * 1024);
+        if (shrink) target.shrink(shrink * 1024, Number.POSITIVE_INFINITY);
         target.push(pattern.subarray(count % 251, (count % 251) + push * 1024));
       };
       for (const it of before) {

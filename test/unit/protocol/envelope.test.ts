@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { errorReply, okReply, parseMessage, requestOf } from "../../../src/protocol/envelope.ts";
+import { errorReply, idInFront, okReply, parseMessage, requestOf } from "../../../src/protocol/envelope.ts";
 import { TrlError } from "../../../src/protocol/errors.ts";
 
 const parse = (line: string | Uint8Array) => requestOf(parseMessage(Buffer.from(line)));
@@ -55,7 +55,7 @@ describe("the id is echoed as it came:", () => {
   });
 
   test("beside deep nesting", () => {
-    const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+    const deep = `${"[".repeat(40_000)}${"]".repeat(40_000)}`;
     expect(echoedId("7", `,"params":${deep}`)).toBe("7");
   });
 
@@ -85,7 +85,7 @@ describe("the id is echoed as it came:", () => {
   });
 
   test("beside deep nesting, when it has more digits than a double", () => {
-    const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+    const deep = `${"[".repeat(40_000)}${"]".repeat(40_000)}`;
     expect(echoedId("12345678901234567890", `,"params":${deep}`)).toBe("12345678901234567890");
   });
 });
@@ -139,4 +139,17 @@ test("a reply's keys stand in the order of the contract", () => {
   expect(JSON.stringify(errorReply(2, withData))).toBe(
     '{"id":2,"ok":false,"error":{"code":"COMMAND_FAILED","message":"failed","data":{"exit_code":1}}}',
   );
+});
+
+test.each([
+  ['{"id":"a-1","method":"m","params":[', "a-1"],
+  [' { "id" : 17 , "method":"m"', 17],
+  ['{"id":"\\"é","method":', '"é'],
+  ['{"method":"m","id":"late"', "unknown"],
+  ['{"id":{"id":1},', "unknown"],
+  ['{"id":12345678901234567890,', "unknown"],
+  ["[[[", "unknown"],
+  [`{"id":"${"x".repeat(300)}",`, "unknown"],
+])("the id of a line that is not parsed: %s", (front, id) => {
+  expect(idInFront(Buffer.from(front + "[".repeat(1000)))).toBe(id);
 });

@@ -139,3 +139,49 @@ test("made larger on the way, it gives every byte that it says it has", () => {
     { numRuns: 60 },
   );
 });
+
+test("made smaller on the way, it keeps its beginning, its end and what a reader needs", () => {
+  const size = fc.integer({ min: 0, max: 900 });
+  const steps = fc.array(fc.tuple(fc.constantFrom("push", "shrink", "read"), size), {
+    minLength: 1,
+    maxLength: 14,
+  });
+  fc.assert(
+    fc.property(steps, (given) => {
+      const output = new StreamLog(4 * 1024 * 1024);
+      let whole = Buffer.alloc(0);
+      let cursor = 0;
+      let heldBytes = 0;
+      output.onHeld = (bytes) => {
+        heldBytes += bytes;
+      };
+      for (const [what, kb] of given) {
+        if (what === "read") cursor = Math.min(whole.length, cursor + kb * 1024);
+        else if (what === "push") {
+          const piece = pattern.subarray(whole.length % 251, (whole.length % 251) + kb * 1024);
+          if (output.roomFor(cursor) < piece.length) cursor = whole.length; // the writer has waited for it
+          whole = Buffer.concat([whole, piece]);
+          output.push(piece);
+        } else {
+          const wanted = Math.max(kb * 1024, 512 * 1024);
+          const hadAll = output.hasAllFrom(cursor);
+          if (output.shrink(wanted, cursor))
+            expect(output.heldBytes).toBeLessThanOrEqual(Math.max(wanted, 1));
+          expect(output.hasAllFrom(cursor)).toBe(hadAll);
+          expect(output.isTruncated).toBe(whole.length > output.keptBytesMax);
+        }
+        expect(heldBytes).toBe(output.heldBytes);
+        const { head, tail, omittedBytes } = output.parts(false);
+        expect(head.length + tail.length + omittedBytes).toBe(whole.length);
+        expect(Buffer.compare(head, whole.subarray(0, head.length))).toBe(0);
+        expect(Buffer.compare(tail, whole.subarray(whole.length - tail.length))).toBe(0);
+        const start = output.resumeFrom(cursor, false);
+        const bytes = output.read(start, 100_000);
+        expect(Buffer.compare(bytes, whole.subarray(start, start + bytes.length))).toBe(0);
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+const pattern = Uint8Array.from({ length: 901 * 1024 }, (_, at) => at % 251);

@@ -1,0 +1,77 @@
+// What JSON.parse would cost, by a look at the bytes. A line of 16 MiB costs it 10 ms as one string, and seconds as
+// millions of brackets, numbers or names, in which no other client is answered. Measured: at most 0.6 us for each of
+// these, 10 ns for each escape.
+import { TrlError } from "./errors.ts";
+
+/** Fields, list entries and brackets of one line: some 30 ms. */
+export const jsonPartsMax = 50_000;
+/** Escapes in its strings: some 40 ms. Text has one for every ten to forty characters. */
+export const jsonEscapesMax = 4_000_000;
+
+const quote = 0x22;
+const backslash = 0x5c;
+/** By byte: 1 begins a string, 2 is a part. */
+const kinds = new Uint8Array(256);
+kinds[quote] = 1;
+for (const part of new TextEncoder().encode(",:[{")) kinds[part] = 2;
+
+/** After so many plain characters the end of a string is looked for by the engine's own, quicker function. */
+const plainRun = 512;
+
+/** Throws before the parse does what would keep other clients waiting. */
+export function refuseCostly(line: Uint8Array): void {
+  if (line.length <= jsonPartsMax) return; // each of them is a byte
+  let parts = 0;
+  let escapes = 0;
+  for (let at = 0; at < line.length; at++) {
+    const kind = kinds[line[at]!];
+    if (kind === 0) continue;
+    if (kind === 1) {
+      endOfString(line, at + 1);
+      at = end.at;
+      escapes += end.escapes;
+      if (escapes > jsonEscapesMax) throw tooManyEscapes();
+    } else if (++parts > jsonPartsMax) throw tooManyParts();
+  }
+}
+
+/** Of the last string. One object for all: there may be thousands. */
+const end = { at: 0, escapes: 0 };
+
+function endOfString(line: Uint8Array, from: number): void {
+  const { length } = line;
+  let escapes = 0;
+  let run = 0;
+  /** The first quote from here on: looked for once, or a line of many escapes would be looked through for each. */
+  let nextQuote = -1;
+  let at = from;
+  for (; at < length; at++) {
+    const byte = line[at];
+    if (byte === quote) break;
+    if (byte === backslash) {
+      escapes++;
+      at++;
+      run = 0;
+    } else if (++run > plainRun) {
+      if (nextQuote < at) nextQuote = indexOrEnd(line.indexOf(quote, at), length);
+      at = indexOrEnd(line.subarray(at, nextQuote).indexOf(backslash), nextQuote - at) + at - 1;
+      run = 0;
+    }
+  }
+  end.at = at;
+  end.escapes = escapes;
+}
+
+const indexOrEnd = (index: number, last: number): number => (index === -1 ? last : index);
+
+const tooManyParts = () =>
+  new TrlError(
+    "REQUEST_TOO_LARGE",
+    `the line has more than ${jsonPartsMax} fields and list entries; make several requests of it`,
+  );
+
+const tooManyEscapes = () =>
+  new TrlError(
+    "REQUEST_TOO_LARGE",
+    `the strings of the line have more than ${jsonEscapesMax} escapes; send the data as base64, or in several requests`,
+  );

@@ -1,0 +1,68 @@
+// Lines that would keep the daemon from everybody else are refused before they are parsed.
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { parseMessage } from "../../../src/protocol/envelope.ts";
+import { jsonEscapesMax, jsonPartsMax, refuseCostly } from "../../../src/protocol/json-cost.ts";
+
+const encoder = new TextEncoder();
+const lineBytes = 16 * 1024 * 1024 - 100;
+
+const refusal = (text: string): string | undefined => {
+  try {
+    refuseCostly(encoder.encode(text));
+    return undefined;
+  } catch (error) {
+    return `${(error as { code: string }).code}: ${(error as Error).message}`;
+  }
+};
+
+describe("refused", () => {
+  test.each([
+    ["brackets", "[".repeat(lineBytes)],
+    ["brackets that are closed", `{"a":${"[".repeat(60_000)}${"]".repeat(60_000)}}`],
+    ["objects in objects", `{"a":${'{"":'.repeat(60_000)}0${"}".repeat(60_000)}}`],
+    ["numbers", `{"a":[${"1,".repeat(60_000)}0]}`],
+    ["strings", `{"a":[${'"a",'.repeat(60_000)}0]}`],
+    ["names", `{${Array.from({ length: 30_000 }, (_, i) => `"${i}":0`).join(",")}}`],
+    ["brackets behind a string with quotes in it", `{"a":"\\"\\\\","b":${"[".repeat(60_000)}`],
+  ])("%s", (_, text) => {
+    expect(refusal(text)).toContain(`REQUEST_TOO_LARGE: the line has more than ${jsonPartsMax} fields`);
+  });
+
+  test("escapes", () => {
+    expect(refusal(`{"a":"${"\\n".repeat(jsonEscapesMax + 1)}"}`)).toContain("base64");
+    expect(refusal(`{"a":"${"\\n".repeat(jsonEscapesMax)}"}`)).toBeUndefined();
+  });
+
+  test("by what parses the message, on every way in", () => {
+    expect(() => parseMessage(encoder.encode("[".repeat(lineBytes)))).toThrow("fields and list entries");
+  });
+});
+
+describe("taken", () => {
+  test.each([
+    ["one long string", "x".repeat(lineBytes)],
+    ["text", `${"x".repeat(70)}\n`.repeat(200_000)],
+    ["text full of what would count outside", '[{,:"'.repeat(300_000)],
+    ["backslashes", "\\".repeat(1_000_001)],
+    ["Chinese", "漢".repeat(4_000_000)],
+    ["a quote at each place of a word", Array.from({ length: 2000 }, (_, i) => `${"x".repeat(i)}"`).join("")],
+  ])("%s", (_, stdin) => {
+    const text = JSON.stringify({ id: 1, method: "exec.run", params: { stdin, after: [1, 2, 3] } });
+    expect(refusal(text)).toBeUndefined();
+  });
+
+  test("as many parts as there may be, wherever strings begin and end", () => {
+    const word = fc.string({ maxLength: 2000, unit: fc.constantFrom('"', "\\", "x", ",", "[", "é", "\n") });
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 1, maxLength: 50 }), (words) => {
+        // Two for the brackets, one between any two of them, and the filler's.
+        const filler = "0,".repeat(jsonPartsMax - words.length - 1);
+        const list = words.map((it) => JSON.stringify(it)).join(",");
+        expect(refusal(`[[${filler}${list}]]`)).toBeUndefined();
+        expect(refusal(`[[${filler}0,${list}]]`)).toContain("fields and list entries");
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
