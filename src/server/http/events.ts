@@ -7,15 +7,20 @@ import { isMethodName, methods } from "../../protocol/methods.ts";
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
+/** What a client waits before it connects again: an upgraded daemon listens all the time, a restarted one soon. */
+const reconnectMs = 1000;
+
 export function eventFormat(encoding: unknown): (frame: Uint8Array) => Uint8Array {
   const offsets = { stdout: 0, stderr: 0 };
+  let opening = `retry: ${reconnectMs}\n`;
   return (frame) => {
     const text = decoder.decode(frame).trimEnd();
     const fields = JSON.parse(text) as Fields;
     const id = idAfter(fields, offsets, encoding === "base64" ? "base64" : "utf8");
-    return encoder.encode(
-      `${id === undefined ? "" : `id: ${id}\n`}event: ${fields.type ?? "reply"}\ndata: ${text}\n\n`,
-    );
+    const event = `${id === undefined ? "" : `id: ${id}\n`}event: ${fields.type ?? "reply"}\ndata: ${text}\n\n`;
+    const block = opening + event;
+    opening = "";
+    return encoder.encode(block);
   };
 }
 

@@ -5,7 +5,7 @@ function idsOf(frames: object[], encoding?: string): (string | undefined)[] {
   const format = eventFormat(encoding);
   return frames.map((frame) => {
     const text = Buffer.from(format(Buffer.from(`${JSON.stringify(frame)}\n`))).toString();
-    const [, id, data] = /^(?:id: (.*)\n)?event: \w+\ndata: (.*)\n\n$/.exec(text)!;
+    const [, id, data] = /^(?:retry: \d+\n)?(?:id: (.*)\n)?event: \w+\ndata: (.*)\n\n$/.exec(text)!;
     expect(JSON.parse(data!)).toEqual(frame);
     return id;
   });
@@ -55,6 +55,16 @@ describe("an event's id says how much has been seen", () => {
 
   test("of an error there is none", () =>
     expect(idsOf([{ id: 1, ok: false, error: { code: "SESSION_BUSY", message: "" } }])).toEqual([undefined]));
+});
+
+test("the first event alone says how long to wait before connecting again", () => {
+  const format = eventFormat(undefined);
+  const texts = [
+    { id: 1, ok: true },
+    { stream_id: x, type: "exit" },
+  ].map((frame) => Buffer.from(format(Buffer.from(`${JSON.stringify(frame)}\n`))).toString());
+  expect(texts[0]).toStartWith("retry: 1000\nevent: reply\n");
+  expect(texts[1]).not.toContain("retry:");
 });
 
 describe("what is asked again", () => {
