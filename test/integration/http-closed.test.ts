@@ -272,12 +272,28 @@ describe("Origin", () => {
 describe("too much", () => {
   const chunk = `2710\r\n${"x".repeat(10_000)}\r\n`;
 
+  const withoutToken = "POST / HTTP/1.1\r\nHost: localhost\r\n";
+  const wrongToken = `${withoutToken}Authorization: Bearer wrong\r\n`;
+
+  /** The body is what is expected of a reply: its code, whatever came before it (100 Continue). */
+  async function refusalOf(request: string): Promise<{ status: number; code: string }> {
+    using client = await RawClient.connect(daemon.port);
+    client.send(request);
+    const [, status, body] = await until("a whole answer", () =>
+      /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)?HTTP\/1\.1 (\d+).*?\r\n\r\n(\{.*\})$/s.exec(client.received),
+    );
+    return { status: Number(status), code: (JSON.parse(body!) as Frame)["error"].code };
+  }
+
   test("a body that is announced as too long is not read", async () => {
-    for (const length of [100_001, 150_000, 1e9, 1e15]) {
-      using client = await RawClient.connect(daemon.port);
-      client.send(`${head()}Content-Length: ${length}\r\n\r\n{`);
-      expect([length, await client.status()]).toEqual([length, 413]);
-    }
+    const tooLarge = { status: 413, code: "REQUEST_TOO_LARGE" };
+    for (const length of [100_001, 150_000, 1e9, 1e15])
+      for (const expectation of ["", "Expect: 100-continue\r\n"]) {
+        const more = `${expectation}Content-Length: ${length}\r\n\r\n`;
+        expect(await refusalOf(`${head()}${more}`)).toEqual(tooLarge);
+        for (const start of [withoutToken, wrongToken])
+          expect(await refusalOf(`${start}${more}`)).toEqual({ status: 401, code: "AUTH_FAILED" });
+      }
     const response = await daemon.post("x".repeat(100_001));
     expect(response.status).toBe(413);
     expect(((await response.json()) as Frame)["error"].code).toBe("REQUEST_TOO_LARGE");
@@ -289,9 +305,36 @@ describe("too much", () => {
   });
 
   test("a body in pieces", async () => {
-    using client = await RawClient.connect(daemon.port);
-    client.send(`${head()}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(11)}0\r\n\r\n`);
-    expect(await client.status()).toBe(413);
+    for (const count of [11, 1000]) {
+      const more = `Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(count)}0\r\n\r\n`;
+      expect(await refusalOf(`${head()}${more}`)).toEqual({ status: 413, code: "REQUEST_TOO_LARGE" });
+      expect(await refusalOf(`${wrongToken}${more}`)).toEqual({ status: 401, code: "AUTH_FAILED" });
+    }
+  });
+
+  test("a long body, with its length or in pieces, costs no memory, and the connection is good for another", async () => {
+    const before = residentBytes(daemon.pid);
+    const bytes = 200_000_000;
+    for (const [start, refused] of [
+      [head(), 413],
+      [wrongToken, 401],
+    ] as const)
+      for (const isChunked of [true, false]) {
+        using client = await RawClient.connect(daemon.port);
+        client.send(
+          `${start}${isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${bytes}`}\r\n\r\n`,
+        );
+        const piece = (isChunked ? chunk : "x".repeat(10_000)).repeat(100);
+        for (let sent = 0; sent < bytes; sent += 1_000_000) {
+          client.send(piece);
+          await until("room", () => client.unsent < 2_000_000);
+          expect(residentBytes(daemon.pid) - before).toBeLessThan(64 * 1024 * 1024);
+        }
+        client.send(`${isChunked ? "0\r\n\r\n" : ""}${head()}Content-Length: ${ping.length}\r\n\r\n${ping}`);
+        const answers = () => client.received.match(/HTTP\/1\.1 \d+/g)?.map((line) => Number(line.slice(9)));
+        await until("both answers", () => answers()?.length === 2);
+        expect(answers()).toEqual([refused, 200]);
+      }
   });
 
   test("a body without end, whoever sends it", async () => {

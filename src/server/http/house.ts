@@ -4,7 +4,7 @@ import { parseMessage, unknownId } from "../../protocol/envelope.ts";
 import { type ErrorCode, errorCodes, TrlError } from "../../protocol/errors.ts";
 import type { ServerCounters } from "../counters.ts";
 import type { Dispatcher } from "../dispatch.ts";
-import { bodyMs } from "../limits.ts";
+import { bodyMs, idleHttpSeconds } from "../limits.ts";
 import { readBody } from "./body.ts";
 import { eventFormat, hasEvents, resumed } from "./events.ts";
 import { exchange } from "./exchange.ts";
@@ -120,8 +120,10 @@ export class HttpHouse {
 
   async #call(request: Request, server: Bun.Server<SocketData>): Promise<Response> {
     const { maxLineBytes } = this.options;
-    server.timeout(request, 0); // the body has a limit of its own, and a command takes the time it takes
+    // After `bodyMs` the client is answered, not cut off; one that never sends the rest is.
+    server.timeout(request, bodyMs / 1000 + idleHttpSeconds);
     const body = await readBody(request, maxLineBytes, bodyMs);
+    server.timeout(request, 0); // a command takes the time it takes
     const { fields: asked } = parseMessage(body);
     if (typeof asked["method"] !== "string")
       throw new TrlError("INVALID_PARAMS", "method: expected a string");
