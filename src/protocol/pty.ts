@@ -133,6 +133,7 @@ export const SubscribeParams = v.object({
   scrollback: v.optional(Scrollback),
   window_bytes: v.optional(WindowBytes),
   passive: v.optional(v.boolean()),
+  exit_after_tree: v.optional(v.boolean()),
 });
 export const SubscribeResult = v.object({
   session_id: SessionId,

@@ -28,6 +28,7 @@ export interface SubscriptionWishes {
   presentation: Presentation;
   windowBytes: number | undefined;
   isPassive: boolean;
+  exitsAfterTree: boolean;
   beginsWithRedraw: boolean;
 }
 
@@ -35,6 +36,7 @@ export class FollowedTerminal extends Followed {
   readonly presentation: Presentation;
   readonly #clientWindowBytes: number | undefined;
   readonly #isPassive: boolean;
+  readonly #exitsAfterTree: boolean;
   /** The next live byte. */
   #end = 0;
   #taken = 0;
@@ -50,6 +52,7 @@ export class FollowedTerminal extends Followed {
     this.presentation = how.presentation;
     this.#clientWindowBytes = how.windowBytes;
     this.#isPassive = how.isPassive;
+    this.#exitsAfterTree = how.exitsAfterTree;
     this.#awaitsRedraw = how.beginsWithRedraw;
   }
 
@@ -58,8 +61,11 @@ export class FollowedTerminal extends Followed {
   }
 
   get terms() {
-    const window_bytes = this.#clientWindowBytes ?? terminalWindowBytes;
-    return this.#isPassive ? { window_bytes, passive: true } : { window_bytes };
+    return {
+      window_bytes: this.#clientWindowBytes ?? terminalWindowBytes,
+      ...(this.#isPassive ? { passive: true } : {}),
+      ...(this.#exitsAfterTree ? { exit_after_tree: true } : {}),
+    };
   }
 
   override roomMade(): void {

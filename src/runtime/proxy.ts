@@ -96,6 +96,7 @@ export async function subscribe(
     presentation,
     windowBytes: numberOf(params["window_bytes"]),
     isPassive: params["passive"] === true,
+    exitsAfterTree: params["exit_after_tree"] === true,
     beginsWithRedraw: params["from"] === undefined && params["replay"] !== "none",
   });
   const received = (data: unknown) => follower.beginsAt(data as Result<"pty.subscribe">);

@@ -24,6 +24,8 @@ export interface SubscriptionSpec {
   windowBytes?: number | undefined;
   /** Only records: the program's questions to its terminal are not for this client. */
   isPassive?: boolean;
+  /** The exit frame comes when everything that the program started is dead, too. */
+  exitsAfterTree?: boolean;
   onEnd(): void;
 }
 
@@ -159,7 +161,7 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener, T
 
   /** False where there is nothing to send for now. */
   #sendNext(): boolean {
-    const { terminal, lane, dialect, windowBytes } = this.#spec;
+    const { terminal, lane, dialect, windowBytes, exitsAfterTree } = this.#spec;
     const { ring } = terminal;
     if (this.#cursor < ring.start) {
       this.#send(dialect.gap?.(terminal, this.#cursor, ring.end));
@@ -196,7 +198,7 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener, T
       lane.send(frame);
       return true;
     }
-    if (!terminal.exit) return false;
+    if (exitsAfterTree ? !terminal.isDead : !terminal.exit) return false;
     this.#send(dialect.exit(terminal));
     this.end();
     return false;

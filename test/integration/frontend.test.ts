@@ -544,6 +544,28 @@ describe("Subscribe", () => {
     expect(ofType(wire, "SessionClosed")).toHaveLength(1);
   });
 
+  test("the end is told when everything that the program started is dead", async () => {
+    using wire = await frontend();
+    using method = await daemon.connect();
+    const stubborn = "(trap '' HUP TERM; echo pid $(exec sh -c 'echo $PPID') end; exec sleep 1000) &";
+    await waiting(wire, "outlived", "exit 5", { command: `${stubborn} echo ready; read line; exit 5` });
+    wire.sendFrame({ type: "Subscribe", session_id: "outlived" });
+    await shows(wire, "outlived", " end");
+    const pid = Number(/pid (\d+) end/.exec(bytesOf(wire, "outlived").toString())![1]);
+    await method.call("pty.subscribe", { session_id: "outlived", replay: "none", exit_after_tree: true });
+    const seenBy = (closed: Frame) => ({ closed, isAlive: isAlive(pid) });
+    const ends = [
+      wire.frame((frame) => frame["type"] === "SessionClosed").then(seenBy),
+      method.frame((frame) => frame["type"] === "exit").then(seenBy),
+    ];
+    wire.sendFrame({ type: "WriteInput", session_id: "outlived", data: "\r" });
+    const told = { session_id: "outlived", exit_code: 5, signal: null };
+    for (const end of await Promise.all(ends)) {
+      expect(end.closed).toMatchObject(told);
+      expect(end.isAlive).toBeFalse();
+    }
+  });
+
   test("clients of any spelling get the same bytes", async () => {
     using pascal = await frontend();
     using snake = await frontend("auth");

@@ -370,6 +370,28 @@ describe("in the frontend dialect", () => {
     expect(its.frames.filter((frame) => frame["type"] === "SessionClosed")).toHaveLength(1);
   });
 
+  test("the end of one elsewhere is told when everything that its program started is dead", async () => {
+    using its = await front.connect();
+    const token = readFileSync(join(front.dir, "trl.token"), "utf8").trim();
+    its.sendFrame({ type: "Auth", token });
+    const stubborn = "(trap '' HUP TERM; echo pid $(exec sh -c 'echo $PPID') end; exec sleep 1000) &";
+    const command = `${stubborn} read line; exit 5`;
+    await its.call("pty.create", { session_id: "tab-3", shell: "/bin/sh", command, runtime: "by-socket" });
+    its.sendFrame({ type: "Subscribe", session_id: "tab-3" });
+    const shown = () =>
+      its.frames
+        .filter((frame) => frame["type"] === "SessionOutput")
+        .map((frame) => Buffer.from(frame["data"], "base64").toString())
+        .join("");
+    const pid = Number((await until("its output", () => /pid (\d+) end/.exec(shown())))[1]);
+    const closed = its.frame((frame) => frame["type"] === "SessionClosed");
+    its.sendFrame({ type: "WriteInput", session_id: "tab-3", data: "\r" });
+    expect(await closed.then((frame) => ({ code: frame["exit_code"], isAlive: isAlive(pid) }))).toEqual({
+      code: 5,
+      isAlive: false,
+    });
+  });
+
   test("a terminal elsewhere does not begin in the home that is here", async () => {
     using its = await front.connect();
     const token = readFileSync(join(front.dir, "trl.token"), "utf8").trim();

@@ -5,6 +5,7 @@ export interface TerminalListener {
   /** Shows the output to somebody, and answers the program's questions to its terminal. */
   readonly isDisplay: boolean;
   resized(size: TerminalSize): void;
+  /** At the end of the program, and again when everything that it started is dead. */
   exited(): void;
 }
 
@@ -57,7 +58,6 @@ export class Audience {
     for (const listener of this.#listeners) listener.resized(size);
   }
 
-  /** They leave at this. */
   exited(): void {
     for (const listener of [...this.#listeners]) listener.exited();
   }

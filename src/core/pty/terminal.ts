@@ -120,6 +120,11 @@ export class Terminal {
     return this.#exit;
   }
 
+  /** Its program has ended, and everything that it started is dead. */
+  get isDead(): boolean {
+    return this.#isDone;
+  }
+
   get endedAt(): Instant | undefined {
     return this.#endedAt;
   }
@@ -240,6 +245,7 @@ export class Terminal {
     await this.keeping.dispose();
     custody.removeSession(this.id);
     this.#isDone = true;
+    this.audience.exited(); // those that stayed until everything is dead
   }
 
   #end(graceMs: number): Promise<unknown> {

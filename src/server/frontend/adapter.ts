@@ -32,6 +32,9 @@ type Actions = {
 /** A frontend that comes back wants its history, too. */
 const replayScrollback = 1000;
 
+/** SessionClosed says that all is dead. */
+const subscribing = { from: undefined, scrollback: replayScrollback, exitsAfterTree: true };
+
 export interface FrontendContext {
   router: Router;
   terminals: Terminals;
@@ -135,7 +138,7 @@ function terminalActions({ router, terminals }: FrontendContext): Omit<Actions, 
       const found = router.runtimeOf(session_id);
       const runtime = found instanceof Promise ? await found : found; // who is here is not kept waiting
       if (runtime) {
-        const params = { session_id, scrollback: replayScrollback };
+        const params = { session_id, scrollback: replayScrollback, exit_after_tree: true };
         await router.subscribe(runtime, params, client, presentationOf(client.frontend.spelling));
         return undefined;
       }
@@ -172,8 +175,7 @@ function terminalActions({ router, terminals }: FrontendContext): Omit<Actions, 
 
 /** The screen comes before the answers to later messages. */
 async function watch(terminal: Terminal, client: Client, dialect: TerminalDialect): Promise<void> {
-  const how = { dialect, from: undefined, scrollback: replayScrollback };
-  const subscription = subscribe(terminal, client, how);
+  const subscription = subscribe(terminal, client, { dialect, ...subscribing });
   client.frontend.watched.set(terminal, subscription);
   await subscription.prepare();
 }

@@ -10,7 +10,7 @@ export type SubscriptionHandlers = Pick<Handlers, "pty.subscribe" | "pty.unsubsc
 
 export function subscriptionHandlers({ registry: { terminals } }: HandlerContext): SubscriptionHandlers {
   return {
-    "pty.subscribe": ({ session_id, from, replay, scrollback = 0, window_bytes, passive = false }, client) =>
+    "pty.subscribe": ({ session_id, from, replay, scrollback = 0, ...how }, client) =>
       terminals.use(session_id, async (terminal) => {
         const { ring } = terminal;
         refuseBeyondEnd(from, ring.end);
@@ -19,8 +19,9 @@ export function subscriptionHandlers({ registry: { terminals } }: HandlerContext
           dialect: methodDialect,
           from: start,
           scrollback,
-          windowBytes: window_bytes,
-          isPassive: passive,
+          windowBytes: how.window_bytes,
+          isPassive: how.passive ?? false,
+          exitsAfterTree: how.exit_after_tree ?? false,
         });
         const offset = await subscription.prepare();
         return { session_id, offset, ...terminal.size, state: terminal.exit ? "exited" : "running" };
@@ -45,7 +46,7 @@ export function subscriptionHandlers({ registry: { terminals } }: HandlerContext
 export function subscribe(
   terminal: Terminal,
   { lane, subscriptions, afterReply }: Client,
-  how: Pick<SubscriptionSpec, "dialect" | "from" | "scrollback" | "windowBytes" | "isPassive">,
+  how: Omit<SubscriptionSpec, "terminal" | "lane" | "onEnd">,
 ): TerminalSubscription {
   subscriptions.get(terminal.id)?.end();
   const subscription = new TerminalSubscription({
