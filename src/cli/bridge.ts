@@ -1,5 +1,5 @@
 // Bytes between a socket and our standard input and output. Neither side is read faster than the other one takes it.
-import { whyForeign } from "../util/foreign-socket.ts";
+import { requireTrustedSocket } from "../util/trusted-socket.ts";
 import { CliError, unavailableExitCode } from "./errors.ts";
 
 export interface BridgeOptions {
@@ -10,11 +10,15 @@ export interface BridgeOptions {
 /** Undefined where nobody listens. It reads nothing before `flow` is called. */
 export async function openSocket(path: string): Promise<DaemonSocket | undefined> {
   try {
+    requireTrustedSocket(path, process.env);
     const socket = await DaemonSocket.connect(path);
-    const stranger = whyForeign(path);
-    if (stranger === undefined) return socket;
-    socket.close();
-    throw new Error(stranger);
+    try {
+      requireTrustedSocket(path, process.env);
+      return socket;
+    } catch (error) {
+      socket.close();
+      throw error;
+    }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ECONNREFUSED") return undefined;

@@ -2,7 +2,7 @@
 // command takes from start to end.
 import { type Carrier, type CarrierEvents, NoDaemonError } from "../client/carriers/carrier.ts";
 import { lineReader } from "../client/carriers/lines.ts";
-import { whyForeign } from "../util/foreign-socket.ts";
+import { requireTrustedSocket } from "../util/trusted-socket.ts";
 
 export interface BunCarrier extends Carrier {
   /** Takes nothing until `resume`. */
@@ -24,22 +24,14 @@ export async function bunCarrier(path: string, { message, closed }: CarrierEvent
     }
   };
   const read = lineReader(message);
-  const socket = await Bun.connect({
-    unix: path,
-    socket: {
-      data: (_, chunk) => read(chunk),
-      drain: flush,
-      close: () => closed(failure),
-      error: (_, error) => {
-        failure = error;
-      },
+  const socket = await connectTrusted(path, {
+    data: (_, chunk) => read(chunk),
+    drain: flush,
+    close: () => closed(failure),
+    error: (_, error) => {
+      failure = error;
     },
   }).catch((error: NodeJS.ErrnoException) => Promise.reject(connectFailure(path, error)));
-  const stranger = whyForeign(path);
-  if (stranger !== undefined) {
-    socket.terminate();
-    throw new Error(stranger);
-  }
   return {
     send(frame) {
       unsent.push(Buffer.from(`${frame}\n`));
@@ -52,6 +44,19 @@ export async function bunCarrier(path: string, { message, closed }: CarrierEvent
     pause: () => void socket.pause(),
     resume: () => void socket.resume(),
   };
+}
+
+/** Rejects where the socket may be another user's: nothing has been sent then. */
+async function connectTrusted(unix: string, handler: Bun.SocketHandler<undefined>): Promise<Bun.Socket> {
+  requireTrustedSocket(unix, process.env);
+  const socket = await Bun.connect({ unix, socket: handler });
+  try {
+    requireTrustedSocket(unix, process.env);
+  } catch (error) {
+    socket.terminate();
+    throw error;
+  }
+  return socket;
 }
 
 function connectFailure(path: string, error: NodeJS.ErrnoException): Error {

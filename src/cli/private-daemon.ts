@@ -4,7 +4,9 @@ import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeOwnDir } from "../util/abandoned-dirs.ts";
+import { untrustedPart } from "../util/trusted-socket.ts";
 import type { DaemonClient } from "./client.ts";
+import { CliError, unavailableExitCode } from "./errors.ts";
 import { ownProgram, untilListening } from "./own-program.ts";
 
 export interface PrivateDaemon extends AsyncDisposable {
@@ -12,7 +14,7 @@ export interface PrivateDaemon extends AsyncDisposable {
 }
 
 export async function startPrivateDaemon(): Promise<PrivateDaemon> {
-  const dir = makeOwnDir(tmpdir());
+  const dir = makeOwnDir(trustedTmpDir());
   const socketPath = join(dir, "trl.sock");
   const child = Bun.spawn([...ownProgram(), "serve", "--socket-path", socketPath, "--allow-root"], {
     env: { ...process.env, TRL_LIFELINE: "stdin" },
@@ -34,5 +36,24 @@ export async function startPrivateDaemon(): Promise<PrivateDaemon> {
   } catch (error) {
     await end();
     throw error;
+  }
+}
+
+/** In some containers /tmp is a volume without the sticky bit; where /dev/shm is there, it has one. */
+function trustedTmpDir(): string {
+  const usual = tmpdir();
+  const untrusted = untrustedPart(usual, process.env);
+  if (!untrusted) return usual;
+  const other = [process.env["XDG_RUNTIME_DIR"], "/dev/shm"].find(isTrustedDir);
+  if (other !== undefined) return other;
+  const remedy = "set $TMPDIR to a directory of your own, or see TRL_TRUSTED_DIRS";
+  throw new CliError(untrusted.problem, unavailableExitCode, remedy);
+}
+
+function isTrustedDir(path: string | undefined): boolean {
+  try {
+    return path !== undefined && untrustedPart(path, process.env) === undefined;
+  } catch {
+    return false; // it does not exist
   }
 }

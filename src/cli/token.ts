@@ -1,6 +1,8 @@
+import { dirname } from "node:path";
 import { type ArgsDef, defineCommand } from "citty";
 import { errorCodes } from "../protocol/errors.ts";
 import { readTokenFile, type TokenFile, tokenPath, tokenVariable } from "../util/token-file.ts";
+import { untrustedPart } from "../util/trusted-socket.ts";
 import { checkFlags, refuseWords } from "./check-flags.ts";
 import { socketArgs, socketPathFrom } from "./connection.ts";
 import { CliError } from "./errors.ts";
@@ -30,6 +32,8 @@ export default defineCommand({
 /** The daemon's business is to make it; here it is only read. */
 function tokenIn(path: string): string {
   const file = readTokenFile(path);
+  const untrusted = file.state === "missing" ? undefined : untrustedPart(dirname(path), process.env);
+  if (untrusted) throw new CliError(untrusted.problem, errorCodes.AUTH_FAILED.exit, untrusted.remedy);
   if (file.state === "good") return file.token;
   throw new CliError(refusals[file.state](path), errorCodes.AUTH_FAILED.exit, hints[file.state]);
 }

@@ -19,7 +19,7 @@ export function carrierTo(target: Target = defaultSocket(), options: ConnectOpti
   const token = options.token ?? process.env["TRL_AUTH_TOKEN"];
   const plain = plainTarget(target, token === undefined ? {} : { token });
   if (plain.kind === "own") return plain.open;
-  if (plain.kind === "unix") return unixCarrier(plain.path);
+  if (plain.kind === "unix") return unixCarrier(plain.path, process.env);
   return plain.kind === "child" ? childCarrier(plain) : webCarrier(plain, webSocket);
 }
 

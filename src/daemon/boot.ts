@@ -16,6 +16,7 @@ import { holdAgain } from "../server/held-places.ts";
 import { removeOwnDir } from "../util/abandoned-dirs.ts";
 import { isOwnSetting } from "../util/engine-settings.ts";
 import { beside } from "../util/socket-path.ts";
+import { trustedDirsVariable } from "../util/trusted-socket.ts";
 import { version } from "../util/version.ts";
 import { announceSelf } from "./announcing.ts";
 import { claimSocket } from "./claim-socket.ts";
@@ -150,7 +151,7 @@ interface OwnPlace {
 
 async function claimPlace(options: DaemonOptions, log: Log): Promise<OwnPlace> {
   if (options.socketDir) makeSocketDir(options.socketDir);
-  const lock = options.hasSocket ? await claimSocket(options.socketPath, log) : undefined;
+  const lock = options.hasSocket ? await claimSocket(options.socketPath, options.env, log) : undefined;
   try {
     return { lock, runDir: makeRunDir(options.runDir, options.env) };
   } catch (error) {
@@ -166,7 +167,8 @@ function knownRuntimes(
   runDir: string,
   before: RuntimesState | undefined,
 ): Runtimes {
-  const entries = Object.entries(options.env).filter(([name]) => !isOwnSetting(name, options.env));
+  const isPassedOn = (name: string) => name === trustedDirsVariable || !isOwnSetting(name, options.env);
+  const entries = Object.entries(options.env).filter(([name]) => isPassedOn(name));
   const env = { ...Object.fromEntries(entries), ...custody.exemption.env };
   const runtimes = new Runtimes({ env, runDir, executables: ownExecutables(options.executablesDir) });
   if (before) runtimes.takeOver(before);

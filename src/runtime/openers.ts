@@ -31,8 +31,8 @@ const child = () => import("../client/carriers/child.ts");
 type OpenerOf<K extends RuntimeKind> = (spec: SpecOf<K>, context: OpenerContext) => Opener;
 
 const openers = {
-  socket: ({ path }) => {
-    const open: OpenCarrier = async (events) => (await unix()).unixCarrier(path)(events);
+  socket: ({ path }, { env }) => {
+    const open: OpenCarrier = async (events) => (await unix()).unixCarrier(path, env)(events);
     return { open, find: open, target: path };
   },
 

@@ -2,6 +2,8 @@
 // daemon, the other receives the executable. Over ssh they pass through the user's own shell first, which may be any
 // (bash, zsh, fish, csh): between single quotes these agree only on text without quotes, backslashes, exclamation
 // marks and line breaks, so the scripts have none.
+import { dirname } from "node:path";
+import { trustedDirsVariable } from "../util/trusted-socket.ts";
 
 export interface FarExecutable {
   /** `linux-x64`, `linux-arm64-musl`, `darwin-arm64`. */
@@ -20,6 +22,8 @@ export interface ConnectScript {
   socketPath: string | undefined;
   /** Where there is no daemon none is started, and nothing is asked for. */
   merelyLooks: boolean;
+  /** Its users trust one another: a /tmp without the sticky bit, as volumes have it, will do for a socket. */
+  isContainer: boolean;
   /** For a daemon that is started. */
   serveFlags: readonly string[];
 }
@@ -50,7 +54,7 @@ const target = [
 ];
 
 export function connectScript(given: ConnectScript): string {
-  const { mark, executables, socketPath, merelyLooks, serveFlags } = given;
+  const { mark, executables, socketPath, merelyLooks, isContainer, serveFlags } = given;
   const known = executables.map((it) => `${it.target}) k=${it.key}; s=${it.sha256};;`).join(" ");
   const flags = serveFlags.map(plainWord).join(" ");
   const start = merelyLooks
@@ -71,6 +75,7 @@ export function connectScript(given: ConnectScript): string {
       'if [ -z "$x" ]; then need; fi;',
       `p=${socketPath === undefined ? "$r/$k.sock" : plainWord(socketPath)};`,
       start,
+      ...(isContainer ? [trusting(socketPath)] : []),
       // They are the link's, and the daemon outlives it.
       "unset SSH_CLIENT SSH_CONNECTION SSH_TTY SSH_AUTH_SOCK;",
       `exec "$x" dial-stdio --socket-path "$p" --hang-up --greeting "${mark} ready"`,
@@ -78,6 +83,11 @@ export function connectScript(given: ConnectScript): string {
       merelyLooks ? "--no-start" : `-- --runtime-dir "$r" --run-dir "$r" ${flags}`,
     ].join(" "),
   );
+}
+
+function trusting(socketPath: string | undefined): string {
+  const dirs = ["/tmp", ...(socketPath === undefined ? [] : [plainWord(dirname(socketPath))])];
+  return `export ${trustedDirsVariable}="\${${trustedDirsVariable}:-${dirs.join(":")}}";`;
 }
 
 export interface CopyScript {

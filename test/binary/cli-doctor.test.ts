@@ -63,11 +63,18 @@ test("a daemon that is there, and who could get at it", async () => {
 
   chmodSync(daemon.socketPath, 0o666);
   chmodSync(token, 0o644);
-  chmodSync(daemon.dir, 0o777);
   const open = examine(daemon.socketPath);
   expect(open["socket"]).toMatchObject({ status: "problem", remedy: `chmod 600 ${daemon.socketPath}` });
   expect(open["token"]).toMatchObject({ status: "problem", remedy: expect.stringContaining(`rm ${token}`) });
-  expect(open["socket-directory"]).toMatchObject({ status: "problem" });
+
+  chmodSync(daemon.dir, 0o777);
+  const exposed = examine(daemon.socketPath);
+  expect(exposed["socket"]).toMatchObject({ status: "problem", remedy: expect.stringContaining("--socket") });
+  expect(exposed["socket-directory"]).toMatchObject({
+    status: "problem",
+    summary: expect.stringContaining(daemon.dir),
+    remedy: expect.stringContaining(`chmod go-w ${daemon.dir}`),
+  });
   chmodSync(daemon.dir, 0o1777);
   expect(examine(daemon.socketPath)["socket-directory"]).toMatchObject({ status: "ok" });
 });

@@ -368,7 +368,7 @@ describe("the log", () => {
 
 needs("other users").test("runs as another user, where it is not root's", async () => {
   using dir = tempDir();
-  chmodSync(dir.path, 0o777);
+  chmodSync(dir.path, 0o1777);
   const socket = join(dir.path, "x.sock");
   const child = Bun.spawn(
     ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", binary, "--socket-path", socket],

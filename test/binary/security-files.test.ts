@@ -4,7 +4,7 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { startHere } from "../support/daemon.ts";
 import { needs } from "../support/needs.ts";
-import { anotherUid } from "../support/other-user.ts";
+import { anotherUid, asUser } from "../support/other-user.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 
@@ -38,7 +38,9 @@ describe.each(["000", "777"])("with a umask of %s", (umask) => {
     const modes = modesBelow(daemon.dir);
     expect(modes.length).toBeGreaterThan(8);
     expect([...new Set(modes)].sort()).toEqual(["directory 700", "file 600"]);
-    const found = Bun.spawnSync([binary, "ping", "--socket-path", daemon.socketPath], { stdin: "ignore" });
+    const found = Bun.spawnSync([...asUser(uid), binary, "ping", "--socket-path", daemon.socketPath], {
+      stdin: "ignore",
+    });
     expect(found.exitCode).toBe(0);
   };
 

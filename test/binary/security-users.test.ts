@@ -6,6 +6,7 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
@@ -45,14 +46,18 @@ describe("another user", () => {
     await using daemon = await startHere({ uid });
     using wire = await daemon.connect();
     await newSession(wire);
-    chmodSync(daemon.dir, 0o777); // as in a directory that is open to all, only the files themselves protect
+    // As in a directory that is open to all, only the files themselves protect.
+    chmodSync(daemon.dir, 0o1777);
+    const trusting = { TRL_TRUSTED_DIRS: daemon.dir };
     const runDir = [
       ...new Bun.Glob(`trl-${daemon.pid}-*`).scanSync({ cwd: "/dev/shm", onlyFiles: false }),
     ][0]!;
     const [note] = [...new Bun.Glob("daemons/*.json").scanSync({ cwd: daemon.dir })];
     const ping = [binary, "ping", "--socket-path", daemon.socketPath];
     expect(runAs(uid, ping).code).toBe(0);
-    expect(runAs(strangerUid, ping)).toMatchObject({ code: 69, out: "" });
+    const strangers = runAs(strangerUid, ping, trusting);
+    expect(strangers).toMatchObject({ code: 69, out: "" });
+    expect(strangers.err).toContain("cannot connect");
     const files = [daemon.socketPath.replace(".sock", ".token"), daemon.socketPath.replace(".sock", ".pid")];
     for (const file of [...files, join(daemon.dir, note!)]) {
       expect(runAs(uid, ["cat", file]).code).toBe(0);
@@ -180,37 +185,111 @@ describe("what a stranger has put at the path of", () => {
   });
 });
 
-describe("a daemon that a stranger runs in a place that is everybody's", () => {
-  needs("socat").test("is not spoken to: not by the verbs, the bridge or the library", async () => {
-    using dir = sharedDir();
-    const socketPath = join(dir.path, "trl.sock");
-    const heard = join(dir.path, "heard");
-    const listen = `umask 0; exec socat UNIX-LISTEN:${socketPath},fork,mode=777 OPEN:${heard},creat,append`;
-    const stranger = Bun.spawn([...asUser(strangerUid), "sh", "-c", listen], {
-      stdio: ["ignore", "ignore", "ignore"],
-    });
-    try {
-      await until("the stranger", () => existsSync(socketPath));
-      const where = ["--socket-path", socketPath];
-      for (const words of [
-        ["run", ...where, "--", "echo $SECRET"],
-        ["ls", ...where],
-        ["dial-stdio", ...where],
-      ]) {
-        const { code, err } = runAs(uid, [binary, ...words], { SECRET: "told" });
-        expect(code).toBe(69);
-        expect(err).toContain(`${socketPath} belongs to another user (${strangerUid})`);
+/** Theirs, as `/tmp/ops` is where another user was there first. */
+function strangersDir(mode: number) {
+  const dir = tempDir();
+  chmodSync(dir.path, mode);
+  chownSync(dir.path, strangerUid, strangerUid);
+  return dir;
+}
+
+describe("a daemon that a stranger runs", () => {
+  const places = [
+    ["in a directory that is everybody's", sharedDir, /trl\.sock belongs to another user/],
+    ["in a directory of theirs", () => strangersDir(0o755), /trl-test-\w+ belongs to another user/],
+    ["in a directory of theirs that is open to all", () => strangersDir(0o1777), /belongs to another user/],
+  ] as const;
+  needs("socat").test.each(places)(
+    "%s is not spoken to: not by the verbs, the bridge or the library",
+    async (_, make, refusal) => {
+      using dir = make();
+      const socketPath = join(dir.path, "trl.sock");
+      const heard = join(dir.path, "heard");
+      const listen = `umask 0; exec socat UNIX-LISTEN:${socketPath},fork,mode=777 OPEN:${heard},creat,append`;
+      const stranger = Bun.spawn([...asUser(strangerUid), "sh", "-c", listen], {
+        stdio: ["ignore", "ignore", "ignore"],
+      });
+      try {
+        await until("the stranger", () => existsSync(socketPath));
+        const where = ["--socket-path", socketPath];
+        for (const words of [
+          ["run", ...where, "--", "echo $SECRET"],
+          ["ls", ...where],
+          ["dial-stdio", ...where],
+        ]) {
+          const { code, err } = runAs(uid, [binary, ...words], { SECRET: "told" });
+          expect(code).toBe(69);
+          expect(err).toMatch(refusal);
+          expect(err).toContain(`(uid ${strangerUid})`);
+        }
+        const library = join(import.meta.dir, "../../dist/package/client.js");
+        const script = `import { connect } from ${JSON.stringify(library)}; await connect(${JSON.stringify(socketPath)});`;
+        const { code, err } = runAs(uid, [process.execPath, "-e", script], {
+          BUN_INSTALL_CACHE_DIR: dir.path,
+        });
+        expect(code).not.toBe(0);
+        expect(err).toContain("belongs to another user");
+        expect(serveAs(uid, dir.path).code).toBe(1);
+        expect(existsSync(heard) ? readFileSync(heard, "utf8") : "").toBe("");
+      } finally {
+        stranger.kill("SIGKILL");
+        await stranger.exited;
       }
-      const library = join(import.meta.dir, "../../dist/package/client.js");
-      const script = `import { connect } from ${JSON.stringify(library)}; await connect(${JSON.stringify(socketPath)});`;
-      const { code, err } = runAs(uid, [process.execPath, "-e", script], { BUN_INSTALL_CACHE_DIR: dir.path });
-      expect(code).not.toBe(0);
-      expect(err).toContain("belongs to another user");
-      expect(serveAs(uid, dir.path).err).toContain("already running");
-      expect(existsSync(heard) ? readFileSync(heard, "utf8") : "").toBe("");
-    } finally {
-      stranger.kill("SIGKILL");
-      await stranger.exited;
-    }
+    },
+  );
+});
+
+describe("a directory that others can change", () => {
+  const places: [what: string, make: () => ReturnType<typeof tempDir>][] = [
+    ["of theirs, open to all", () => strangersDir(0o1777)],
+    ["without the sticky bit", openDir],
+  ];
+
+  function openDir() {
+    const dir = tempDir();
+    chmodSync(dir.path, 0o777);
+    return dir;
+  }
+
+  test.each(places)("%s: no daemon starts there, and nothing is left there", (_, make) => {
+    using dir = make();
+    const { code, err } = serveAs(uid, dir.path);
+    expect(code).toBe(1);
+    expect(err).toContain(dir.path);
+    expect(err).toContain("--socket-dir");
+    expect(readdirSync(dir.path)).toEqual([]);
+  });
+
+  test.each(places)("%s: a token there is not used, and doctor names the directory", (_, make) => {
+    using dir = make();
+    const path = join(dir.path, "trl.token");
+    writeFileSync(path, `${"a".repeat(64)}\n`, { mode: 0o600 });
+    chownSync(path, uid, uid);
+    const where = ["--socket-dir", dir.path];
+    const token = runAs(uid, [binary, "token", ...where]);
+    expect(token).toMatchObject({ code: 77, out: "" });
+    expect(token.err).toContain(dir.path);
+    const { checks } = JSON.parse(runAs(uid, [binary, "doctor", "--json", ...where]).out);
+    const { status, summary, remedy } = checks.find((it: { id: string }) => it.id === "socket-directory");
+    expect(status).toBe("problem");
+    expect(summary).toContain(dir.path);
+    expect(remedy).toContain("--socket-dir");
+  });
+
+  test("and that is named as trusted is used by the daemon, the verbs and the library", async () => {
+    using dir = openDir();
+    chownSync(dir.path, strangerUid, strangerUid);
+    const socketPath = join(dir.path, "trl.sock");
+    const env = { TRL_TRUSTED_DIRS: dir.path, TRL_SOCKET_PATH: socketPath };
+    await using daemon = await startHere({ uid, flags: ["--socket-path", socketPath], env });
+    expect(runAs(uid, [binary, "ls"], env)).toMatchObject({ code: 0 });
+    expect(runAs(uid, [binary, "ls"], { TRL_SOCKET_PATH: socketPath })).toMatchObject({ code: 69 });
+    expect(existsSync(`/proc/${daemon.pid}`)).toBeTrue();
+  });
+
+  test("is no obstacle to a command without a daemon where another directory will do", () => {
+    using dir = openDir();
+    const { code, out } = runAs(uid, [binary, "run", "--", "echo done"], { TMPDIR: dir.path });
+    expect({ code, out }).toEqual({ code: 0, out: "done\n" });
   });
 });

@@ -11,12 +11,14 @@ export interface PageShellSetup {
 
 export class PageShell implements AsyncDisposable {
   readonly #dir: string;
+  readonly #home: string;
   readonly #shell: Bun.Subprocess<"pipe", "pipe", "pipe">;
   #printed = "";
   #jobs = 0;
 
   constructor({ dir, env }: PageShellSetup) {
     this.#dir = dir;
+    this.#home = env["HOME"] ?? dir;
     this.#shell = Bun.spawn(["bash", "--norc", "--noprofile"], {
       cwd: dir,
       env,
@@ -32,7 +34,7 @@ export class PageShell implements AsyncDisposable {
     if (!isInBackground(command)) return await this.#type(`eval ${quoted(command)} </dev/null 2>&1`);
     const line = command.slice(0, command.lastIndexOf("&"));
     const ownLog = `${this.#dir}/background-${++this.#jobs}.log`;
-    const log = / 2>(\S+)/.exec(line)?.[1] ?? ownLog;
+    const log = / 2>(\S+)/.exec(line)?.[1]?.replace(/^~/, this.#home) ?? ownLog;
     await this.#type(`eval ${quoted(line)} </dev/null >${quoted(ownLog)} 2>&1 &`);
     if (!isDaemon(line)) return "";
     await until("the daemon in the background", async () =>

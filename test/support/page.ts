@@ -46,7 +46,8 @@ export class Page implements AsyncDisposable {
 
   static async open(): Promise<Page> {
     const page = new Page(await startDaemon({ env: { PATH: path } }));
-    await Bun.write(join(page.#daemon.dir, ".curlrc"), "silent\n"); // no meter, as at a terminal
+    mkdirSync(page.#home);
+    await Bun.write(join(page.#home, ".curlrc"), "silent\n"); // no meter, as at a terminal
     symlinkSync(join(root, "examples"), join(page.#daemon.dir, "examples"));
     mkdirSync(join(page.#daemon.dir, "node_modules"));
     symlinkSync(root, join(page.#daemon.dir, "node_modules/trl")); // as `npm install /path/to/trl` does
@@ -57,7 +58,7 @@ export class Page implements AsyncDisposable {
     this.#daemon = daemon;
     this.#env = {
       PATH: path,
-      HOME: daemon.dir,
+      HOME: this.#home,
       LANG: "C.UTF-8",
       PYTHONPATH: pythonClient,
       PYTHONDONTWRITEBYTECODE: "1",
@@ -65,6 +66,10 @@ export class Page implements AsyncDisposable {
       TRL_ALLOW_ROOT: "1", // the warning is not part of any page
     };
     this.#shell = new PageShell({ dir: daemon.dir, env: this.#env });
+  }
+
+  get #home(): string {
+    return join(this.#daemon.dir, "home");
   }
 
   /** A command and what came of it. `^C` at the end of the output is the reader's. */
@@ -147,6 +152,7 @@ export class Page implements AsyncDisposable {
     let result = text
       .replaceAll(`"${binary}"`, "/usr/local/bin/trl")
       .replaceAll(binary, "/usr/local/bin/trl")
+      .replaceAll(this.#home, "/home/ada")
       .replaceAll(this.#daemon.dir, "/tmp");
     for (const [told, real] of this.#ports) result = result.replace(new RegExp(`\\b${real}\\b`, "g"), told);
     return result;

@@ -39,7 +39,7 @@ export function smallDisk(kilobytes = 512): SmallDisk {
   const dir = tempDir();
   const { path } = dir;
   const ask = (...words: string[]) => Bun.spawnSync(words, { stdin: "ignore", stderr: "ignore" }).exitCode;
-  const options = `size=${kilobytes}k,mode=0777`;
+  const options = `size=${kilobytes}k,mode=1777`;
   if (ask("mount", "-t", "tmpfs", "-o", options, "tmpfs", path) !== 0) {
     dir[Symbol.dispose]();
     throw new Error(`cannot mount a disk of ${kilobytes} KB`);

@@ -1,7 +1,8 @@
 // The daemon where the verbs look for it: is one there, is it ours, can others get at it?
-import { lstatSync, type Stats, statSync } from "node:fs";
+import { existsSync, lstatSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { readTokenFile, tokenPath, tokenVariable } from "../../util/token-file.ts";
+import { untrustedPart } from "../../util/trusted-socket.ts";
 import { version } from "../../util/version.ts";
 import { tryConnect } from "../connection.ts";
 import { quoteWord } from "../shell-words.ts";
@@ -26,6 +27,8 @@ async function checkSocket(path: string): Promise<Finding> {
     return problem(`${path} is there and is no socket`, { remedy: `remove it, or ${elsewhere}` });
   if (!isOurs(stat))
     return problem(`${path} belongs to another user (uid ${stat.uid})`, { remedy: elsewhere });
+  if (untrustedPart(dirname(path), process.env))
+    return problem(`${path} is not used: other users control its directory`, { remedy: elsewhere });
   using client = await tryConnect(path);
   if (!client) {
     const detail = "it is left over from a daemon that was killed";
@@ -43,17 +46,14 @@ async function checkSocket(path: string): Promise<Finding> {
   return note(summary, { detail: `this program is trl ${version}`, remedy });
 }
 
-/** Who may write there may put a socket of their own in our socket's place. */
 function checkDirectory(path: string): Finding {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat)
+  if (!existsSync(path))
     return note(`${path} does not exist`, { remedy: `mkdir -p ${quoteWord(path)}, or use --socket-dir` });
-  if (!stat.isDirectory()) return problem(`${path} is no directory`, { remedy: elsewhere });
-  const isSticky = (stat.mode & 0o1000) !== 0;
-  const isOpen = (stat.mode & 0o022) !== 0 && !isSticky;
-  if (!isOpen) return ok(`${path} is safe for a socket`);
-  const detail = `its mode is ${modeText(stat)}: others can put a socket of their own in place of yours`;
-  return problem(`others may change what is in ${path}`, { detail, remedy: elsewhere });
+  if (!statSync(path).isDirectory()) return problem(`${path} is no directory`, { remedy: elsewhere });
+  const untrusted = untrustedPart(path, process.env);
+  if (!untrusted) return ok(`${path} is safe for a socket`);
+  const detail = "neither a daemon nor a client uses a socket there";
+  return problem(untrusted.problem, { detail, remedy: untrusted.remedy });
 }
 
 function checkToken(path: string): Finding {

@@ -1,18 +1,27 @@
 // A daemon's Unix socket, by node:net, which Node.js and Bun both have.
 import { createConnection } from "node:net";
-import { whyForeign } from "../../util/foreign-socket.ts";
+import { requireTrustedSocket } from "../../util/trusted-socket.ts";
 import { type Carrier, NoDaemonError, type OpenCarrier } from "./carrier.ts";
 import { lineReader } from "./lines.ts";
 
-export function unixCarrier(path: string): OpenCarrier {
-  return ({ message, closed }) =>
-    new Promise<Carrier>((resolve, reject) => {
+/** The environment says which directories are trusted. */
+export function unixCarrier(path: string, env: Record<string, string | undefined>): OpenCarrier {
+  return async ({ message, closed }) => {
+    try {
+      requireTrustedSocket(path, env);
+    } catch (error) {
+      throw connectFailure(path, error as Error);
+    }
+    return await new Promise<Carrier>((resolve, reject) => {
       const socket = createConnection(path);
       let failure: Error | undefined;
       let isOpen = false;
       socket.on("connect", () => {
-        const stranger = whyForeign(path);
-        if (stranger !== undefined) return void socket.destroy(new Error(stranger));
+        try {
+          requireTrustedSocket(path, env);
+        } catch (error) {
+          return void socket.destroy(error as Error);
+        }
         isOpen = true;
         resolve({
           send: (frame) => void socket.write(`${frame}\n`),
@@ -28,6 +37,7 @@ export function unixCarrier(path: string): OpenCarrier {
         else reject(connectFailure(path, failure));
       });
     });
+  };
 }
 
 function connectFailure(path: string, error: NodeJS.ErrnoException | undefined): Error {

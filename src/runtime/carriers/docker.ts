@@ -49,6 +49,7 @@ export function dockerCarrier(spec: DockerSpec, context: FarContext): FarCarrier
 const common = (target: string) => ({
   label: `docker ${target}`,
   target,
+  isContainer: true,
   isSlow: false, // the engine is on this machine, most of the time
   isGone: (words: string) => goneWords.test(words),
 });

@@ -42,6 +42,8 @@ export interface Channel {
   target: string;
   /** The command that gives a script to `sh` there. With `merelyLooks` it rejects rather than make anything. */
   command(script: string, merelyLooks: boolean): Promise<readonly string[]>;
+  /** What is there is one's own: no other users share the machine. */
+  isContainer: boolean;
   /** To compress what is copied takes less time than to send it. */
   isSlow: boolean;
   /** Whether these words of the command say for certain that nobody is there any more. */
@@ -116,6 +118,7 @@ class Far {
       executables: this.context.executables.known,
       socketPath: this.options.socket_path,
       merelyLooks,
+      isContainer: this.channel.isContainer,
       serveFlags: ["--idle-exit-s", String(idleExitS)],
     });
     return await this.#start(script, mark, merelyLooks);

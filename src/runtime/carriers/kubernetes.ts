@@ -28,6 +28,7 @@ export function kubernetesCarrier(spec: KubernetesSpec, context: FarContext): Fa
     {
       label: `kubernetes ${target}`,
       target,
+      isContainer: true,
       isSlow: true,
       command: async (script) => [...program, "exec", "-i", ...place, pod, "--", "sh", "-c", script],
       isGone: (words) => goneWords.test(words),

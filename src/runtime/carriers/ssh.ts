@@ -44,6 +44,7 @@ export function sshCarrier(spec: SshSpec, context: FarContext): FarCarrier {
 class SshChannel implements Channel {
   readonly label: string;
   readonly target: string;
+  readonly isContainer = false;
   readonly isSlow = true;
   readonly #spec: SshSpec;
   readonly #context: FarContext;

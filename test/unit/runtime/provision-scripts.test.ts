@@ -9,6 +9,7 @@ import { tempDir } from "../../support/temp-dir.ts";
 
 /** Stands for the program: says how it was called. */
 const program = "#!/bin/sh\necho called: $0 $*\n";
+const asksForTrust = "#!/bin/sh\necho ${TRL_TRUSTED_DIRS-none}\n";
 const executable: FarExecutable = {
   target: `linux-${process.arch}`,
   sha256: sha256(program),
@@ -19,6 +20,7 @@ const connecting = {
   executables: [executable],
   socketPath: undefined,
   merelyLooks: false,
+  isContainer: false,
   serveFlags: ["--idle-exit-s", "5"],
 };
 
@@ -135,6 +137,18 @@ describe("who connects", () => {
     expect(far.run(sh(named))).toContain("--socket-path /run/trl/a-b.sock");
     for (const socketPath of ["/tmp/$(id)", "/tmp/a b", "/tmp/'", '/tmp/"', "/tmp/;x", "/tmp/\n"])
       expect(() => connectScript({ ...connecting, socketPath })).toThrow("cannot be passed on");
+  });
+
+  test("trusts /tmp and the directory of a named socket in a container, unless it says which", () => {
+    using far = there();
+    const says = { ...executable, sha256: sha256(asksForTrust) };
+    far.run(sh(copyScript({ ...copying, executable: says })), asksForTrust);
+    const trusted = (more: object, env = {}) =>
+      far.run(sh(connectScript({ ...connecting, executables: [says], ...more })), "", env);
+    expect(trusted({})).toBe("none\n");
+    expect(trusted({ isContainer: true })).toBe("/tmp\n");
+    expect(trusted({ isContainer: true, socketPath: "/run/trl/a.sock" })).toBe("/tmp:/run/trl\n");
+    expect(trusted({ isContainer: true }, { TRL_TRUSTED_DIRS: "/data" })).toBe("/data\n");
   });
 
   test("is told the name of a machine that is not known", () => {

@@ -1,0 +1,113 @@
+// Whether other users can put a socket of theirs in place of ours: they would be sent commands, secrets and the token.
+// Every directory on the way to the socket must be out of their reach, as sshd demands of its files (StrictModes).
+import { lstatSync, readFileSync, readlinkSync, realpathSync, type Stats } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+/** Directories, separated by colons, that count as safe with all above them, whatever their owner and mode. */
+export const trustedDirsVariable = "TRL_TRUSTED_DIRS";
+
+type Environment = Record<string, string | undefined>;
+
+export interface Untrusted {
+  /** Which directory or link, and why. */
+  problem: string;
+  remedy: string;
+}
+
+const writableByOthers = 0o022;
+const writableByAll = 0o002;
+const sticky = 0o1000;
+const linksMax = 40;
+
+/**
+ * The first directory on the way to `directory`, itself included, that another user controls. Links are followed by
+ * hand, because the owner of a link decides where it leads. Throws where `directory` does not exist.
+ */
+export function untrustedPart(directory: string, env: Environment): Untrusted | undefined {
+  if (!process.getuid) return undefined;
+  const trustedDirs = realDirs(env[trustedDirsVariable]);
+  let found: Untrusted | undefined;
+  let at = "/";
+  let links = 0;
+  for (let rest = partsOf(resolve(directory)); ; ) {
+    found = trustedDirs.includes(at) ? undefined : (found ?? problemOf(at));
+    const [name, ...after] = rest;
+    if (name === undefined) return found;
+    const next = join(at, name); // `join` resolves a ".." of a link; `at` holds no links
+    const stat = lstatSync(next);
+    if (!stat.isSymbolicLink()) {
+      at = next;
+      rest = after;
+      continue;
+    }
+    if (++links > linksMax)
+      throw Object.assign(new Error(`ELOOP: too many links, ${directory}`), { code: "ELOOP" });
+    if (!isTrusted(stat.uid)) found ??= foreign(next, stat);
+    const target = readlinkSync(next);
+    if (target.startsWith("/")) at = "/";
+    rest = [...partsOf(target), ...after];
+  }
+}
+
+/**
+ * Throws where another user may be listening there; with the system's error where there is no socket. To be called
+ * before connecting, and again behind it: a name in a sticky directory is free when its owner has removed it.
+ */
+export function requireTrustedSocket(socketPath: string, env: Environment): void {
+  const directory = dirname(resolve(socketPath));
+  const { problem, remedy } = untrustedPart(directory, env) ?? {};
+  if (problem) throw new Error(`${problem}; ${remedy}`);
+  const { uid } = lstatSync(socketPath);
+  const isSafe =
+    !process.getuid || isTrusted(uid) || (lstatSync(realpathSync(directory)).mode & writableByOthers) === 0;
+  if (isSafe) return;
+  throw new Error(`${socketPath} belongs to another user (uid ${uid}); ${ownDir}`);
+}
+
+const ownDir = "use a directory of your own (--socket-dir)";
+
+function problemOf(directory: string): Untrusted | undefined {
+  const stat = lstatSync(directory);
+  if (!isTrusted(stat.uid)) return foreign(directory, stat);
+  const isOpen = (stat.mode & writableByOthers) !== 0 && (stat.mode & sticky) === 0;
+  if (!isOpen || ((stat.mode & writableByAll) === 0 && isPrivateGroup(stat))) return undefined;
+  const mode = (stat.mode & 0o7777).toString(8);
+  return {
+    problem: `other users may write to ${directory} (its mode is ${mode}) and replace the socket`,
+    remedy: `chmod go-w ${directory}, or ${ownDir}; ${override(directory)}`,
+  };
+}
+
+const foreign = (path: string, { uid }: Stats): Untrusted => ({
+  problem: `${path} belongs to another user (uid ${uid}), who can replace the socket`,
+  remedy: `${ownDir}; ${override(path)}`,
+});
+
+const override = (path: string) => `${trustedDirsVariable}=${path} accepts it as it is`;
+
+/** Whoever owns / controls everything: in a user namespace that is not 0, but how the real root is shown there. */
+const isTrusted = (uid: number): boolean =>
+  uid === process.getuid?.() || uid === 0 || uid === lstatSync("/").uid;
+
+/** With a umask of 002, the default of Ubuntu for one, each user has a group of the same number that holds no other. */
+function isPrivateGroup({ uid, gid }: Stats): boolean {
+  if (uid !== gid) return false;
+  try {
+    const lines = readFileSync("/etc/group", "utf8").split("\n");
+    return lines.every((line) => line.split(":")[2] !== String(gid) || line.endsWith(":"));
+  } catch {
+    return true; // a system without that file has no groups with members
+  }
+}
+
+const partsOf = (path: string) => path.split("/").filter((part) => part !== "" && part !== ".");
+
+function realDirs(list = ""): string[] {
+  return list.split(":").flatMap((path) => {
+    try {
+      return path.startsWith("/") ? [realpathSync(path)] : [];
+    } catch {
+      return [];
+    }
+  });
+}
