@@ -14,7 +14,7 @@ export interface PrivateDaemon extends AsyncDisposable {
 }
 
 export async function startPrivateDaemon(): Promise<PrivateDaemon> {
-  const dir = makeOwnDir(trustedTmpDir());
+  const dir = makeDir();
   const socketPath = join(dir, "trl.sock");
   const child = Bun.spawn([...ownProgram(), "serve", "--socket-path", socketPath, "--allow-root"], {
     env: { ...process.env, TRL_LIFELINE: "stdin" },
@@ -39,21 +39,23 @@ export async function startPrivateDaemon(): Promise<PrivateDaemon> {
   }
 }
 
-/** In some containers /tmp is a volume without the sticky bit; where /dev/shm is there, it has one. */
-function trustedTmpDir(): string {
-  const usual = tmpdir();
-  const untrusted = untrustedPart(usual, process.env);
-  if (!untrusted) return usual;
-  const other = [process.env["XDG_RUNTIME_DIR"], "/dev/shm"].find(isTrustedDir);
-  if (other !== undefined) return other;
-  const remedy = "set $TMPDIR to a directory of your own, or see TRL_TRUSTED_DIRS";
-  throw new CliError(untrusted.problem, unavailableExitCode, remedy);
-}
-
-function isTrustedDir(path: string | undefined): boolean {
-  try {
-    return path !== undefined && untrustedPart(path, process.env) === undefined;
-  } catch {
-    return false; // it does not exist
+/** Where sandboxes do not see it, if possible; in /tmp one without a /tmp of its own would. */
+function makeDir(): string {
+  const { XDG_RUNTIME_DIR } = process.env;
+  const inMemory = process.platform === "linux" ? ["/dev/shm"] : [];
+  let why: unknown;
+  for (const base of [
+    ...(XDG_RUNTIME_DIR?.startsWith("/") ? [XDG_RUNTIME_DIR] : []),
+    ...inMemory,
+    tmpdir(),
+  ]) {
+    try {
+      const untrusted = untrustedPart(base, process.env);
+      if (untrusted) throw new CliError(untrusted.problem, unavailableExitCode, untrusted.remedy);
+      return makeOwnDir(base);
+    } catch (error) {
+      why = error; // not there, not ours, or full: the next one
+    }
   }
+  throw why;
 }

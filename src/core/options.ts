@@ -9,6 +9,8 @@ export interface CoreOptions {
   envPolicy: EnvPolicy;
   /** What leads to this daemon: its socket and the files beside it. */
   secretPaths: string[];
+  /** Where daemons of this user announce themselves: nothing in a sandbox may see them. */
+  runtimeDirs: string[];
   /** A private directory (0700) for the files of shells; exists. */
   runDir: string;
   /** Names this daemon in the environment of what it starts. */

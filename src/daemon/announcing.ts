@@ -7,7 +7,7 @@ import { startTimeOf } from "../util/start-time.ts";
 import { version } from "../util/version.ts";
 import type { DaemonOptions } from "./options.ts";
 
-type Told = Pick<Announcement, "http_url" | "labels" | "capabilities" | "started_at">;
+type Told = Pick<Announcement, "http_url" | "run_dir" | "labels" | "capabilities" | "started_at">;
 
 /** Gives what withdraws it. A daemon that cannot be found is still one: it only says so. */
 export function announceSelf(

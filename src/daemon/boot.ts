@@ -15,6 +15,7 @@ import { capabilitiesOf } from "../server/handlers/system.ts";
 import { holdAgain } from "../server/held-places.ts";
 import { removeOwnDir } from "../util/abandoned-dirs.ts";
 import { isOwnSetting } from "../util/engine-settings.ts";
+import { announcementsDirs } from "../util/runtime-dir.ts";
 import { beside } from "../util/socket-path.ts";
 import { trustedDirsVariable } from "../util/trusted-socket.ts";
 import { version } from "../util/version.ts";
@@ -72,6 +73,7 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
     const { labels } = options;
     const capabilities = capabilitiesOf({ registry, transports: transportsOf(options), labels });
     const told = {
+      run_dir: runDir,
       http_url: opened.http?.url ?? null,
       labels,
       capabilities,
@@ -183,5 +185,20 @@ function coreOptions(options: DaemonOptions, runDir: string) {
   const secretPaths = options.hasSocket
     ? [socketPath, beside(socketPath, ".token"), beside(socketPath, ".pid"), journalPath(socketPath)]
     : [];
-  return { ...options, runDir, secretPaths, defaultShell: options.shell, daemonTag: daemonTag(place) };
+  const runtimeDirs = runtimeDirsOf(options);
+  return {
+    ...options,
+    runDir,
+    secretPaths,
+    runtimeDirs,
+    defaultShell: options.shell,
+    daemonTag: daemonTag(place),
+  };
+}
+
+/** Also where others announce themselves that were not told what this one was. */
+function runtimeDirsOf({ announcementsDir, env }: DaemonOptions): string[] {
+  const usual = announcementsDirs({ ...env, TRL_RUNTIME_DIR: undefined });
+  const all = [announcementsDir, ...announcementsDirs(env), ...usual].filter((dir) => dir !== undefined);
+  return [...new Set(all)].map(dirname);
 }

@@ -10,6 +10,7 @@ export const Announcement = v.object({
   protocol_version: v.number(),
   platform: v.object({ os: v.string(), arch: v.string(), bun: v.string() }),
   socket_path: v.string(),
+  run_dir: v.pipe(v.optional(v.string()), v.description("of its files for shells")),
   http_url: v.nullable(v.string()),
   labels: v.array(v.string()),
   capabilities: v.pipe(v.record(v.string(), v.unknown()), v.description("as in system.describe")),

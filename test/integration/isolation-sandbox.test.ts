@@ -12,13 +12,13 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Isolation } from "../../src/protocol/isolation.ts";
-import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { startDaemon, startHere, type TestDaemon } from "../support/daemon.ts";
 import { type Ability, abilitiesOf, expectRefused } from "../support/isolation.ts";
 import { needs } from "../support/needs.ts";
 import { newSession, type TestSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { newTerminal } from "../support/terminal.ts";
-import type { Wire } from "../support/wire.ts";
+import { Wire } from "../support/wire.ts";
 
 let daemon: TestDaemon;
 let wire: Wire;
@@ -133,6 +133,53 @@ needs("sandbox").describe("the sandbox", () => {
       expect((await out(`ls ${place.path}/trl-${daemon.pid}-*`)).split("\n")).toHaveLength(1);
     }),
   );
+
+  needs("python3").describe("of others outside", () => {
+    const answers = (path: string) =>
+      `python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect("${path}"); print("reached")'`;
+    const open = { private_tmp: false, network: true };
+
+    test("does not reach a daemon, by its socket, its token or its files, also one that came later", async () => {
+      using dir = tempDir();
+      // A directory of its own is hidden as a whole, and in one that it shares with others its files are.
+      const places = [join(dir.path, "own"), join(dir.path, "shared")];
+      for (const path of places) mkdirSync(path, { mode: 0o700 });
+      writeFileSync(join(places[1]!, "note"), "seen");
+      await inside({ sandbox: open }, async ({ run }) => {
+        await run("true"); // the next shell waits with a view of what is there now
+        for (const path of places) {
+          await using other = await startHere({
+            flags: ["--socket-path", join(path, "trl.sock"), "--run-dir", path],
+            env: { TRL_RUNTIME_DIR: daemon.dir },
+          });
+          using theirs = await Wire.connect(join(path, "trl.sock"));
+          await newSession(theirs);
+          expect((await run(answers(join(path, "trl.sock")))).stdout).toBe("");
+          expect((await run(`cat ${path}/trl.token ${path}/trl.pid ${path}/trl-*/*/*`)).stdout).toBe("");
+          expect(existsSync(join(path, "trl.token"))).toBeTrue();
+          expect(existsSync(`/proc/${other.pid}`)).toBeTrue();
+        }
+        expect((await run(`cat ${places[1]}/note`)).stdout).toBe("seen");
+      });
+    });
+
+    test("does not reach services that variables name, unless it was asked for", async () => {
+      using dir = tempDir();
+      const agent = join(dir.path, "agent.sock");
+      using listener = Bun.listen({ unix: agent, socket: { data() {} } });
+      await using own = await startDaemon({ env: { SSH_AUTH_SOCK: agent, TMPDIR: "/tmp" } });
+      using theirs = await own.connect();
+      const plain = await newSession(theirs, {});
+      expect(await plain.out(answers(agent))).toBe("reached");
+      const closed = await newSession(theirs, { isolation: { sandbox: open } });
+      expect((await closed.run(answers(agent))).stdout).toBe("");
+      const around = await newSession(theirs, { isolation: { sandbox: { ...open, writable: [dir.path] } } });
+      expect((await around.run(answers(agent))).stdout).toBe("");
+      const asked = await newSession(theirs, { isolation: { sandbox: { ...open, writable: [agent] } } });
+      expect(await asked.out(answers(agent))).toBe("reached");
+      expect(listener.unix).toBe(agent);
+    });
+  });
 
   test("that could move the daemon's files, or what it is not to see, is refused", async () => {
     const refused = async (sandbox: Isolation["sandbox"]) => {

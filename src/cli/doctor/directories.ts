@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Check, type Finding, note, ok, problem } from "./check.ts";
 
 const group = "directories";
-/** The private daemon of `trl run` has its socket there; the kernel's limit on its path is 107, 103 on macOS. */
+/** The private daemon of `trl run` may have its socket there; the kernel's limit on its path is 107, 103 on macOS. */
 const socketRoomBytes = 103 - "/trl-run-123456/trl.sock".length;
 
 export function directoryChecks(): Check[] {
@@ -42,7 +42,8 @@ function checkTemporary(path: string): Finding {
   const { whyNot, runsPrograms } = tryPlace(path);
   if (whyNot) {
     const remedy = "set $TMPDIR to a directory of yours";
-    return problem(`${path} cannot be written: ${whyNot}`, { detail: "trl run and trl new need it", remedy });
+    const detail = "sandboxes need it, and trl run where there is no /dev/shm";
+    return problem(`${path} cannot be written: ${whyNot}`, { detail, remedy });
   }
   if (Buffer.byteLength(path) > socketRoomBytes) {
     const remedy = "set $TMPDIR to a shorter one";

@@ -30,6 +30,8 @@ export class PreparedShell implements Visited {
   /** By its command. */
   becomesProgram = false;
   #waitsIn: string | undefined;
+  /** What its sandbox hides of others outside. */
+  #hidden = "";
   #prologue: ByteString = "";
   #stateFd: number | undefined;
   #commandFd: number | undefined;
@@ -187,8 +189,14 @@ export class PreparedShell implements Visited {
     this.files.remove();
   }
 
+  /** Its sandbox shows what one that is made now would hide, such as the socket of a daemon that came later. */
+  get isOutdated(): boolean {
+    return this.spec.enclosure !== undefined && String(this.spec.enclosure.hiddenNow) !== this.#hidden;
+  }
+
   #spawn(): SpawnedProcess {
     const { dialect, shell, launchEnv, enclosure } = this.spec;
+    this.#hidden = String(enclosure?.hiddenNow);
     this.#writeFile(dialect.bootFile, dialect.bootScript(this.dir));
     const { argv, env } = dialect.launch(shell, this.dir);
     const request = {

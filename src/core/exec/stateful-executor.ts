@@ -217,7 +217,7 @@ export class StatefulExecutor implements Executor, ShellOwner {
     this.#generation++;
     this.#isTidying = false;
     let shell = this.#spare.take();
-    if (odd.length > 0 && shell) {
+    if (shell && (odd.length > 0 || shell.isOutdated)) {
       void this.#spare.discard(shell);
       shell = undefined;
     }

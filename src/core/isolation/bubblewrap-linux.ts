@@ -37,8 +37,9 @@ export function bubblewrapPrefix(bwrap: string, spec: SandboxSpec, workingDir: s
 /** What lies deeper comes later, and covers what it lies in. */
 function view({ root, network, privateTmp, writable, hidden, ownDir, secrets }: SandboxSpec): string[] {
   const inRoot = (path: string) => (root === "/" ? path : join(root, path));
+  const isShown = (path: string) => writable.some((shown) => path.startsWith(`${shown}/`));
   const isCovered = (path: string) =>
-    /^\/(?:dev|proc|run)\//.test(path) || (privateTmp && path.startsWith("/tmp/"));
+    (/^\/(?:dev|proc|run)(?:\/|$)/.test(path) || (privateTmp && path.startsWith("/tmp/"))) && !isShown(path);
   const mounts: Mount[] = [
     { at: "/", options: ["--ro-bind", root, "/"] },
     { at: "/dev", options: ["--dev", "/dev"] },

@@ -11,7 +11,7 @@ import { launchPrefix } from "./launcher.ts";
 import { Meter } from "./meter.ts";
 import type { SandboxSpec } from "./sandbox.ts";
 import { sandboxExecPrefix } from "./sandbox-darwin.ts";
-import { removePrivateTmp } from "./sandbox-request.ts";
+import { hiddenInside, removePrivateTmp } from "./sandbox-request.ts";
 
 /** Of those that were asked for. */
 export type AskedLimits = { [Name in keyof Limits]?: number };
@@ -27,6 +27,8 @@ export interface EnclosureSpec {
   cgroup: Cgroup | undefined;
   version: Cgroups["version"] | undefined;
   confinement: Confinement;
+  /** Paths by which a program in a sandbox could reach others outside, as they are now. */
+  waysOut(): string[];
 }
 
 export interface Place {
@@ -76,6 +78,12 @@ export class Enclosure {
     return env["TMPDIR"] === undefined ? env : { ...env, TMPDIR: "/tmp" };
   }
 
+  /** What a sandbox that is made now hides of others outside; empty where there is none. */
+  get hiddenNow(): string[] {
+    const { confinement, waysOut } = this.#spec;
+    return "sandbox" in confinement ? hiddenInside(waysOut(), confinement.sandbox) : [];
+  }
+
   /** The words that start a program inside, and where they are to be started. */
   wrap(argv: string[], { workingDir, ownDir }: Place): { argv: [string, ...string[]]; cwd: string } {
     const { cgroup, limits, confinement } = this.#spec;
@@ -85,9 +93,27 @@ export class Enclosure {
       ...(openFiles === undefined ? {} : { openFiles }),
       ...(fileSizeBytes === undefined ? {} : { fileSizeBytes }),
     });
-    const whole = [...prefix, ...confine(confinement, workingDir, ownDir), ...argv] as [string, ...string[]];
+    const whole = [...prefix, ...this.#confine(workingDir, ownDir), ...argv] as [string, ...string[]];
     const isElsewhere = confinement.kind === "chroot" || confinement.kind === "bubblewrap";
     return { argv: whole, cwd: isElsewhere ? "/" : workingDir };
+  }
+
+  #confine(workingDir: string, ownDir: string | undefined): string[] {
+    const { confinement } = this.#spec;
+    switch (confinement.kind) {
+      case "none":
+        return [];
+      case "chroot":
+        return [confinement.unshare, `--root=${confinement.root}`, `--wd=${workingDir}`, "--"];
+      case "bubblewrap":
+        return bubblewrapPrefix(confinement.program, this.#sandbox(confinement.sandbox, ownDir), workingDir);
+      case "sandbox-exec":
+        return sandboxExecPrefix(this.#sandbox(confinement.sandbox, ownDir));
+    }
+  }
+
+  #sandbox(standing: Omit<SandboxSpec, "ownDir">, ownDir: string | undefined): SandboxSpec {
+    return { ...standing, ownDir, secrets: [...standing.secrets, ...this.hiddenNow] };
   }
 
   meter(begun?: MeterState): Meter {
@@ -144,17 +170,4 @@ function byOf(limit: string, version: Cgroups["version"] | undefined): string {
   if (limit === "wall_clock_s") return "the daemon's clock";
   if (["memory_bytes", "cpu_percent", "pids"].includes(limit)) return `cgroup ${version}`;
   return limit === "cpu_time_s" && version ? `cgroup ${version} and rlimit` : "rlimit";
-}
-
-function confine(confinement: Confinement, workingDir: string, ownDir: string | undefined): string[] {
-  switch (confinement.kind) {
-    case "none":
-      return [];
-    case "chroot":
-      return [confinement.unshare, `--root=${confinement.root}`, `--wd=${workingDir}`, "--"];
-    case "bubblewrap":
-      return bubblewrapPrefix(confinement.program, { ...confinement.sandbox, ownDir }, workingDir);
-    case "sandbox-exec":
-      return sandboxExecPrefix({ ...confinement.sandbox, ownDir });
-  }
 }

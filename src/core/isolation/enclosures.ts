@@ -12,12 +12,15 @@ import { type CgroupLimits, type Controller, isShortcoming } from "./cgroup.ts";
 import { type AskedLimits, type Confinement, Enclosure, type EnclosureSpec } from "./enclosure.ts";
 import { requireRoot, sandboxOf } from "./sandbox-request.ts";
 import { tryToStart } from "./trial.ts";
+import { waysOut } from "./ways-out.ts";
 
 export interface EnclosuresOptions {
   env: Record<string, string>;
   runDir: string;
   /** What leads to the daemon: nobody in a sandbox may reach it. */
   secretPaths: string[];
+  /** Where daemons of this user announce themselves. */
+  runtimeDirs: string[];
   /** For every session, asked for or not; 0 = no limit. */
   maxProcesses: number;
 }
@@ -39,6 +42,8 @@ export class Enclosures {
     this.#isRecorded = before.cgroups.count > 0;
   }
 
+  readonly #waysOut = () => waysOut(this.#options);
+
   /** Nothing is just being made. */
   get isAtRest(): boolean {
     return this.#making.size === 0;
@@ -51,7 +56,12 @@ export class Enclosures {
       cgroup === undefined || !cgroups
         ? { cgroup: undefined, version: undefined }
         : { cgroup: cgroups.find(cgroup), version: cgroups.version };
-    return new Enclosure({ limits, confinement: confinement as Confinement, ...kept });
+    return new Enclosure({
+      limits,
+      confinement: confinement as Confinement,
+      ...kept,
+      waysOut: this.#waysOut,
+    });
   }
 
   pack(): CgroupsState | undefined {
@@ -88,9 +98,10 @@ export class Enclosures {
     const limits = this.#limitsOf(isolation ?? {});
     this.#requireLimits(limits);
     const confinement = this.#confinementOf(isolation ?? {});
-    let enclosure = new Enclosure({ limits, confinement, cgroup: undefined, version: undefined });
+    const spec = { limits, confinement, waysOut: this.#waysOut };
+    let enclosure = new Enclosure({ ...spec, cgroup: undefined, version: undefined });
     try {
-      enclosure = new Enclosure({ limits, confinement, ...this.#cgroupFor(limits, confinement) });
+      enclosure = new Enclosure({ ...spec, ...this.#cgroupFor(limits, confinement) });
       await tryToStart(enclosure, shell, this.#options.env, this.#custody);
       return enclosure;
     } catch (error) {

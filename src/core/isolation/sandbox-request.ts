@@ -1,6 +1,6 @@
 // What was asked of a sandbox, made exact: real directories, and nothing that a program inside could move so that it
 // means something else the next time.
-import { chmodSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { TrlError } from "../../protocol/errors.ts";
@@ -53,6 +53,22 @@ function refuseWhatCouldBeMoved(writable: string[], hidden: string[], secrets: s
       "sandbox.hidden",
       `${loose} lies in a writable directory (${holderOf(loose)}), where it can be moved`,
     );
+}
+
+/**
+ * Paths outside by their names inside, where they are to be seen. What was itself asked for as writable stays open, and
+ * what lies in another of the paths is hidden with it, unless something writable lies between.
+ */
+export function hiddenInside(
+  paths: string[],
+  { root, writable }: Pick<SandboxSpec, "root" | "writable">,
+): string[] {
+  const real = paths.filter((path) => existsSync(path)).flatMap((path) => realPath(path) ?? []); // most are missing
+  const inside = [...new Set(real)].flatMap((path) => insidePath(root, path) ?? []);
+  const hidden = inside.filter((path) => !writable.includes(path));
+  const isShown = (path: string) => writable.some((shown) => isWithin(path, shown));
+  const isHidden = (path: string) => hidden.some((other) => other !== path && isWithin(path, other));
+  return hidden.filter((path) => isShown(path) || !isHidden(path));
 }
 
 /** By its real name inside: bwrap would follow a link to somewhere else. */

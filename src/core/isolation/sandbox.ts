@@ -10,6 +10,6 @@ export interface SandboxSpec {
   hidden: string[];
   /** The files of one shell, writable and at the same place inside. Those of other shells are not to be seen. */
   ownDir: string | undefined;
-  /** What leads back to the daemon: whoever reaches it could do everything outside. */
+  /** What leads to this daemon, to others and to services: whoever reaches them could do everything outside. */
   secrets: string[];
 }
