@@ -410,7 +410,7 @@ describe("an address that others can reach", () => {
   test("is refused without TLS", () => {
     for (const address of ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "example.org:0"]) {
       const { exitCode, said, isLeft } = serve(["--http", address]);
-      expect([exitCode, isLeft]).toEqual([1, false]);
+      expect([exitCode, isLeft]).toEqual([64, false]);
       expect(said).toContain("--insecure-http");
     }
   });
