@@ -1,4 +1,5 @@
 // The tag by which a daemon's processes are known: its pid and its place.
+import { daemonMark, pidOfDaemonMark } from "../core/process/marks.ts";
 import { processTable } from "../core/process/process-table.ts";
 
 /** The place of a daemon without a socket. */
@@ -16,7 +17,17 @@ export function daemonTag(place: string, pid = process.pid): string {
  */
 export function tagOfDeadStdio(tag: string, pid: number): boolean {
   const [, daemon] = /^(\d+):stdio$/.exec(tag) ?? [];
-  if (daemon === undefined || !processTable.isInOurWorld(pid)) return false;
-  const entry = processTable.entry(Number(daemon));
+  return daemon !== undefined && isDeadDaemon(Number(daemon), pid);
+}
+
+/** The same by the mark of a process. */
+export function markOfDeadStdio(mark: bigint, pid: number): boolean {
+  const daemon = pidOfDaemonMark(mark);
+  return mark === daemonMark(daemonTag(stdioPlace, daemon)) && isDeadDaemon(daemon, pid);
+}
+
+function isDeadDaemon(daemon: number, pid: number): boolean {
+  if (!processTable.isInOurWorld(pid)) return false;
+  const entry = processTable.entry(daemon);
   return entry === undefined || entry.isZombie;
 }

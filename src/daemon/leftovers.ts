@@ -1,20 +1,24 @@
 // What daemons that were killed have left: processes, control groups, directories. Looked for when this daemon listens
 // already, and never in one go: nobody waits for it. Whose a process was is told by the tag in its environment, by the
-// control group that it is in, by what the dead daemon had noted of it, or by its parents; never by its name.
+// mark that it inherited, by the control group that it is in, by what the dead daemon had noted of it, or by its
+// parents; never by its name.
 import { membersOf, sweepCgroups, thaw } from "../core/isolation/abandoned-cgroups.ts";
 import { killPatienceMs, leftoverGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
+import { daemonMark, daemonOfMark } from "../core/process/marks.ts";
 import {
+  isLiving,
   type ProcessEntry,
   processTable,
   type SurveyedProcess,
   signalProcess,
 } from "../core/process/process-table.ts";
+import { signalAll } from "../core/process/signal-all.ts";
+import { inSlices } from "../core/process/slices.ts";
 import { tagNames } from "../core/process/tags.ts";
-import { signalAll } from "../core/process/terminate.ts";
 import { type AbandonedDir, abandonedDirs } from "../util/abandoned-dirs.ts";
 import { files } from "../util/lazy-modules.ts";
-import { daemonTag, tagOfDeadStdio } from "./daemon-tag.ts";
+import { daemonTag, markOfDeadStdio, tagOfDeadStdio } from "./daemon-tag.ts";
 import { kinOf, withDescendants } from "./kinship.ts";
 
 export interface LeftoversSpec {
@@ -40,6 +44,7 @@ export class Leftovers {
   readonly ended: Promise<void>;
   readonly #spec: LeftoversSpec;
   readonly #tags: Set<string>;
+  readonly #marks: Set<bigint>;
   readonly #met = new Map<string, ProcessEntry>();
   #dirs: AbandonedDir[] = [];
   #killAt = performance.now() + leftoverGraceMs;
@@ -47,6 +52,7 @@ export class Leftovers {
   constructor(spec: LeftoversSpec) {
     this.#spec = spec;
     this.#tags = new Set(spec.predecessors.map((pid) => daemonTag(spec.socketPath, pid)));
+    this.#marks = new Set([...this.#tags].map(daemonMark));
     this.ended = this.#end().catch((error: unknown) => {
       const cause = error instanceof Error ? error.message : String(error);
       spec.log.error("what a killed daemon has left could not be ended", { cause });
@@ -88,9 +94,9 @@ export class Leftovers {
       if (found.length === 0 || now > this.#killAt + killPatienceMs + leftoverGraceMs) return found;
       this.#note(found);
       const isGrace = now < this.#killAt;
-      signalEach(found, isGrace ? "SIGTERM" : "SIGKILL");
+      await signalEach(found, isGrace ? "SIGTERM" : "SIGKILL");
       const until = () => (isGrace ? this.#killAt : now + lookAgainMs);
-      while (found.some(isThere) && performance.now() < until()) await Bun.sleep(pollMs);
+      while (found.some(isLiving) && performance.now() < until()) await Bun.sleep(pollMs);
     }
   }
 
@@ -103,6 +109,7 @@ export class Leftovers {
       !spared.has(process.pid) &&
       (inGroups.has(process.pid) ||
         this.#isTagged(process) ||
+        this.#isMarked(process) ||
         this.#isNoted(process) ||
         this.#isMet(process));
     return withDescendants(all.filter(isLeft), all).filter(({ pid }) => !spared.has(pid));
@@ -114,6 +121,14 @@ export class Leftovers {
     if (variable === daemonTag(this.#spec.socketPath) && !isOlderThanUs(startTime)) return false;
     // A pid in a tag is that of the namespace of its daemon: in another one, another's.
     return (this.#tags.has(variable) && processTable.isInOurWorld(pid)) || tagOfDeadStdio(variable, pid);
+  }
+
+  /** The same rules for one that has cleared its environment. */
+  #isMarked({ pid, startTime, mark }: SurveyedProcess): boolean {
+    if (mark === undefined) return false;
+    const daemon = daemonOfMark(mark);
+    if (daemon === daemonMark(daemonTag(this.#spec.socketPath)) && !isOlderThanUs(startTime)) return false;
+    return (this.#marks.has(daemon) && processTable.isInOurWorld(pid)) || markOfDeadStdio(daemon, pid);
   }
 
   #isNoted({ pid, startTime }: ProcessEntry): boolean {
@@ -144,18 +159,10 @@ function isOlderThanUs(startTime: string): boolean {
   return timeOf(startTime) < timeOf(ours);
 }
 
-const isThere = ({ pid, startTime }: ProcessEntry): boolean => {
-  const now = processTable.entry(pid);
-  return now?.startTime === startTime && !now.isZombie;
-};
-
 /** The survey took a while: only who is still the same is meant. Our own group is never signalled as a whole. */
-function signalEach(found: ProcessEntry[], signal: NodeJS.Signals): void {
+async function signalEach(found: ProcessEntry[], signal: NodeJS.Signals): Promise<void> {
   const ownGroup = processTable.entry(process.pid)?.pgid;
-  const same = found.filter(isThere);
-  signalAll(
-    same.filter(({ pgid }) => pgid !== ownGroup),
-    signal,
-  );
-  for (const entry of same) if (entry.pgid === ownGroup) signalProcess(entry, signal);
+  const others = found.filter(({ pgid }) => pgid !== ownGroup);
+  await inSlices(signalAll(others, signal));
+  for (const entry of found) if (entry.pgid === ownGroup) signalProcess(entry, signal);
 }

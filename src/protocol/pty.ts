@@ -14,7 +14,7 @@ import {
 } from "./fields.ts";
 import { Isolation, Receipt } from "./isolation.ts";
 import { ListParams as EverywhereParams, Labels, RuntimeField, UnavailableRuntimes } from "./runtime.ts";
-import { inheritEnvModes } from "./session.ts";
+import { inheritEnvModes, LeftPids } from "./session.ts";
 
 export const driverNames = ["native", "bun-pty"] as const;
 export type DriverName = (typeof driverNames)[number];
@@ -120,6 +120,7 @@ export const CloseResult = v.object({
   state: v.literal("terminated"),
   exit_code: v.nullable(v.number()),
   signal: v.nullable(v.string()),
+  left: LeftPids,
 });
 
 /** What is asked of the lines above the screen. */

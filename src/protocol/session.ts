@@ -88,4 +88,10 @@ export const ListResult = v.object({
 });
 export const InfoParams = v.object({ session_id: SessionId });
 export const DestroyParams = v.object({ session_id: SessionId, force: v.optional(v.boolean()) });
-export const DestroyResult = v.object({ session_id: SessionId, state: v.literal("terminated") });
+/** Pids of what could not be killed, as in uninterruptible I/O or under another user; absent where all is dead. */
+export const LeftPids = v.optional(v.array(v.number()));
+export const DestroyResult = v.object({
+  session_id: SessionId,
+  state: v.literal("terminated"),
+  left: LeftPids,
+});

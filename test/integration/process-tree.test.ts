@@ -248,7 +248,7 @@ test("beyond a thousand children an orphan is still seen, named and ended", () =
     const started = await many.run("for i in $(seq 1100); do sleep 1000 & done");
     expect(started.leftovers.length).toBe(1100);
     const { leftovers } = await one.run("setsid sleep 1001 &");
-    expect(leftovers.map(({ command }) => command)).toEqual(["sleep 1001"]);
+    expect(leftovers.map(({ command }) => command)).toEqual([expect.stringMatching(/sleep 1001$/)]);
     await wire.call("session.destroy", { session_id: one.id });
     expect(isAlive(leftovers[0]!.pid)).toBe(false);
     await wire.call("session.destroy", { session_id: many.id });

@@ -13,9 +13,11 @@ import { commandGraceMs, drainMaxMs } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import type { PipeReader } from "../process/pipe-reader.ts";
 import type { PipeWriter } from "../process/pipe-writer.ts";
-import { type ProcessEntry, processTable } from "../process/process-table.ts";
+import { processTable } from "../process/process-table.ts";
+import { signalAll } from "../process/signal-all.ts";
+import { inSlices, type Steps } from "../process/slices.ts";
 import type { SpawnedProcess } from "../process/spawn.ts";
-import { signalAll, type Termination, terminate } from "../process/terminate.ts";
+import { type Termination, terminate } from "../process/terminate.ts";
 import type { CommandOutput } from "./command-output.ts";
 
 export interface CommandSpec {
@@ -114,7 +116,12 @@ export class Command implements KnownCommand {
   /** Sends a signal and no more; if the command ends by it, it was cancelled. */
   signal(signal: NodeJS.Signals): void {
     this.#lastSignal = signal;
-    if (!this.#goesOn) signalAll(this.#spec.custody.membersOf({ commandId: this.id }), signal);
+    if (!this.#goesOn) void inSlices(this.#signal(signal));
+  }
+
+  *#signal(signal: NodeJS.Signals): Steps<void> {
+    const { members } = yield* this.#spec.custody.find({ commandId: this.id });
+    yield* signalAll(members, signal);
   }
 
   /** Ends the tree of this command; background processes of earlier commands live on. */
@@ -185,13 +192,12 @@ export class Command implements KnownCommand {
     if (this.#stopping) await this.#stopping;
     const signal = keep.signalOf(exit, this.#stopReason);
     this.output.finish(); // not before: what is being stopped may print without end until it is dead
-    if (!this.#goesOn) custody.removeRoot(process.pid);
+    if (!this.#goesOn) await custody.removeRoot(process.pid);
     if (!this.#stdout.isDrained || !this.#stderr.isDrained)
       await Promise.all([this.#stdout.drained(drainMaxMs), this.#stderr.drained(drainMaxMs)]);
     this.#stdout.discardRest();
     this.#stderr.discardRest();
-    const find = () => custody.leftoversOf(this.id, process.pid);
-    const leftovers = this.#goesOn ? [] : await describeLeftovers(find, keep);
+    const leftovers = this.#goesOn ? [] : await this.#describeLeftovers();
     const measured = keep.measure({ exitCode, signal }, process.usage(), this.#stopReason);
     const reason = this.#reasonOf(exitCode, signal, measured);
     const { stdout, stderr } = this.output;
@@ -200,6 +206,27 @@ export class Command implements KnownCommand {
     const wasSignalled = this.#stopReason !== undefined || this.#lastSignal !== undefined;
     this.#outcome = { exitCode, signal, reason, durationMs, leftovers, receipt, isOwnEnd, wasSignalled };
     return this.#outcome;
+  }
+
+  /** A process that is just being started still looks like its shell: it is given a moment to become itself. */
+  async #describeLeftovers(): Promise<CommandOutcome["leftovers"]> {
+    let found = await inSlices(this.#lookForLeftovers());
+    for (let looks = 1; looks < looksMax && found.some(({ command }) => isBeingStarted(command)); looks++) {
+      await Bun.sleep(lookMs);
+      found = await inSlices(this.#lookForLeftovers());
+    }
+    return found.map(({ pid, command }) => ({ pid, command: command.replace(scriptOfShell, " (subshell)") }));
+  }
+
+  *#lookForLeftovers(): Steps<CommandOutcome["leftovers"]> {
+    const { custody, process, keep } = this.#spec;
+    const found: CommandOutcome["leftovers"] = [];
+    for (const { pid } of yield* custody.leftoversOf(this.id, process.pid)) {
+      const command = processTable.commandLine(pid);
+      if (!keep.isMachinery(command)) found.push({ pid, command });
+      yield;
+    }
+    return found;
   }
 
   #reasonOf(exitCode: number, signal: string | null, { reason }: Measured): ExitReason {
@@ -212,24 +239,6 @@ export class Command implements KnownCommand {
   }
 }
 
-/** A process that is just being started still looks like its shell: it is given a moment to become itself. */
-async function describeLeftovers(
-  find: () => ProcessEntry[],
-  keep: Keep,
-): Promise<CommandOutcome["leftovers"]> {
-  const look = () =>
-    find()
-      .map(describe)
-      .filter(({ command }) => !keep.isMachinery(command));
-  let found = look();
-  for (let looks = 1; looks < looksMax && found.some(({ command }) => isBeingStarted(command)); looks++) {
-    await Bun.sleep(lookMs);
-    found = look();
-  }
-  return found.map(({ pid, command }) => ({ pid, command: command.replace(scriptOfShell, " (subshell)") }));
-}
-
-const describe = ({ pid }: ProcessEntry) => ({ pid, command: processTable.commandLine(pid) });
 const lookMs = 3;
 const looksMax = 5;
 /** The script file of a prepared shell, as its forks show it. */

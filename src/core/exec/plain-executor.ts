@@ -40,13 +40,14 @@ export class PlainExecutor implements Executor {
     const workingDir = placesOf(enclosure).require(request.workingDir ?? own, own);
     const plain = [shell, "-c", request.command];
     const { argv, cwd } = enclosure?.wrap(plain, { workingDir }) ?? { argv: plain, cwd: workingDir };
-    const process = spawnProcess({
+    const spec = {
       argv,
       env: { ...overlayEnv(env, request.env), ...tags, [tagNames.command]: request.commandId },
       workingDir: cwd,
       extraInputs: 0,
       openStdin: request.wantsStdin,
-    });
+    };
+    const process = custody.start(sessionId, () => spawnProcess(spec));
     custody.addRoot(process.pid, { sessionId, commandId: request.commandId });
     return {
       process,

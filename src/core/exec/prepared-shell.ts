@@ -184,7 +184,7 @@ export class PreparedShell implements Visited {
     this.#stateFd = this.#commandFd = this.#stdinFd = undefined;
     if (!this.hasEnded) sendSignal(this.process.pid, "SIGKILL");
     await this.process.exited;
-    this.custody.removeRoot(this.process.pid);
+    await this.custody.removeRoot(this.process.pid);
     await Promise.all([this.process.output.close(), this.#visits?.close()]);
     this.files.remove();
   }
@@ -207,7 +207,7 @@ export class PreparedShell implements Visited {
       extraOutputs: dialect.visitKind && canMeterVisits && !enclosure ? 1 : 0,
       openStdin: false,
     };
-    return spawnProcess(request, this.start);
+    return this.custody.start(this.spec.sessionId, () => spawnProcess(request, this.start));
   }
 
   /** A long script goes by way of a file: the pipe takes one page without waiting for its reader. */

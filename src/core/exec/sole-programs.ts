@@ -39,15 +39,16 @@ export class SolePrograms {
     if (!env) return undefined;
     const path = findProgram(words[0], env["PATH"]);
     if (path === undefined) return undefined;
-    const process = trySpawn({
+    const request = {
       argv: [path, ...words.slice(1)],
       argv0: words[0],
       env: { ...env, _: path, [tagNames.command]: feed.commandId },
       workingDir: env["PWD"]!,
       extraInputs: 0,
       openStdin: feed.hasStdin,
-    });
+    };
     const { sessionId } = this.shells;
+    const process = this.custody.start(sessionId, () => trySpawn(request));
     if (process) this.custody.addRoot(process.pid, { sessionId, commandId: feed.commandId });
     return process;
   }

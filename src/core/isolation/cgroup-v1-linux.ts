@@ -120,14 +120,14 @@ class CgroupV1 implements Cgroup {
     return readNumber(this.#file("memory", "memory.max_usage_in_bytes"));
   }
 
-  async whileFrozen(act: () => void): Promise<void> {
+  async whileFrozen(act: () => void | Promise<void>): Promise<void> {
     const state = this.#file("freezer", "freezer.state");
     const isFreezing = this.#at.freezer !== undefined && tryWrite(state, "FROZEN");
     const deadline = performance.now() + freezePatienceMs;
     while (isFreezing && readText(state).trim() !== "FROZEN" && performance.now() < deadline)
       await Bun.sleep(freezePollMs);
     try {
-      act();
+      await act();
     } finally {
       if (isFreezing) tryWrite(state, "THAWED");
     }

@@ -150,13 +150,13 @@ class CgroupV2 implements Cgroup {
     return readNumber(this.#file("memory.peak"));
   }
 
-  async whileFrozen(act: () => void): Promise<void> {
+  async whileFrozen(act: () => void | Promise<void>): Promise<void> {
     const isFreezing = tryWrite(this.#file("cgroup.freeze"), 1);
     const deadline = performance.now() + freezePatienceMs;
     const isFrozen = () => readField(this.#file("cgroup.events"), "frozen") === 1;
     while (isFreezing && !isFrozen() && performance.now() < deadline) await Bun.sleep(freezePollMs);
     try {
-      act();
+      await act();
     } finally {
       if (isFreezing) tryWrite(this.#file("cgroup.freeze"), 0);
     }

@@ -33,7 +33,7 @@ export interface Cgroup {
   resetPeak(): boolean;
   peakBytes(): number | undefined;
   /** Runs `act` while nobody in the group can do anything, so that nobody forks away. */
-  whileFrozen(act: () => void): Promise<void>;
+  whileFrozen(act: () => void | Promise<void>): Promise<void>;
   /** Ends everybody in it, at once and for certain, and gives the group back. False where somebody refused. */
   destroy(): Promise<boolean>;
 }

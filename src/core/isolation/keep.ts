@@ -45,7 +45,7 @@ export class Keep {
   }
 
   /** Keeps everybody inside from forking away while they are killed, where something can. */
-  get whileFrozen(): ((act: () => void) => Promise<void>) | undefined {
+  get whileFrozen(): ((act: () => Promise<void>) => Promise<void>) | undefined {
     const cgroup = this.enclosure?.cgroup;
     return cgroup && ((act) => cgroup.whileFrozen(act));
   }

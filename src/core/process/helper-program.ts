@@ -34,6 +34,6 @@ export async function runHelper(custody: Custody, { argv, cwd, env }: HelperSpec
   clearTimeout(timer);
   await Promise.race([read, Bun.sleep(drainMs)]);
   sendSignal(-child.pid, "SIGKILL");
-  custody.removeRoot(child.pid);
+  await custody.removeRoot(child.pid);
   return { exitCode, signal: child.signalCode as string | null, stderr: stderr.trim() };
 }

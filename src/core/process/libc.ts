@@ -33,6 +33,10 @@ const linuxOnly = {
   ppoll: { args: [pointer, u64, pointer, pointer], returns: i32 },
   send: { args: [i32, pointer, u64, i32], returns: i32 },
   epoll_ctl: { args: [i32, i32, i32, pointer], returns: i32 },
+  open: { args: [pointer, i32, i32], returns: i32 },
+  waitid: { args: [i32, i32, pointer, i32], returns: i32 },
+  getrlimit: { args: [i32, pointer], returns: i32 },
+  setrlimit: { args: [i32, pointer], returns: i32 },
 } as const;
 
 const libc = openLibrary(
@@ -151,6 +155,57 @@ export function becomeSubreaper(): boolean {
 /** Takes the wait status of a child that is not Bun's, if it has ended. */
 export function reap(pid: number): boolean {
   return libc.waitpid(pid, null, WNOHANG) === pid;
+}
+
+const P_ALL = 0;
+const WEXITED = 4;
+const WNOWAIT = 0x1000000;
+/** siginfo_t: signal, error, code, a gap on 64 bit systems, then the pid. */
+const childInfo = new Int32Array(32);
+
+/** A child that has ended and whose wait status has not been taken; it stays so. Linux only. */
+export function endedChild(): number | undefined {
+  childInfo[4] = 0;
+  const failed = libc.waitid(P_ALL, 0, ptr(childInfo), WNOHANG | WEXITED | WNOWAIT) !== 0;
+  return failed || childInfo[4] === 0 ? undefined : childInfo[4];
+}
+
+let fileBytes = Buffer.allocUnsafeSlow(16 * 1024);
+const pathBytes = Buffer.allocUnsafeSlow(256);
+
+/**
+ * All of a file of /proc, one byte a character; undefined where it cannot be read. Takes half the time of `readFileSync`,
+ * whose exceptions cost as much again for a process that has ended meanwhile. Linux only.
+ */
+export function readProcFile(path: string): string | undefined {
+  pathBytes[pathBytes.write(path, "latin1")] = 0;
+  const fd = libc.open(ptr(pathBytes), O_CLOEXEC, 0);
+  if (fd < 0) return undefined;
+  let length = 0;
+  for (;;) {
+    if (length === fileBytes.length) fileBytes = Buffer.concat([fileBytes], length * 2);
+    const read = libc.read(fd, ptr(fileBytes, length), fileBytes.length - length);
+    if (read <= 0) {
+      libc.close(fd);
+      return read < 0 ? undefined : fileBytes.toString("latin1", 0, length);
+    }
+    length += read;
+  }
+}
+
+const limitPair = new BigUint64Array(2); // struct rlimit: soft, hard
+
+/** Soft and hard limit of this process; undefined where the system does not tell. Linux only. */
+export function ownLimit(resource: number): { soft: bigint; hard: bigint } | undefined {
+  if (libc.getrlimit(resource, ptr(limitPair)) !== 0) return undefined;
+  return { soft: limitPair[0]!, hard: limitPair[1]! };
+}
+
+/** Children inherit it. Linux only. */
+export function setOwnLimit(resource: number, soft: bigint, hard: bigint): void {
+  limitPair[0] = soft;
+  limitPair[1] = hard;
+  libc.setrlimit(resource, ptr(limitPair));
 }
 
 const SIG_IGN = 1n;

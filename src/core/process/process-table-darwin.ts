@@ -8,6 +8,7 @@ export const darwinProcesses: ProcessTable = {
   commandLine,
   environmentOf,
   isBlank,
+  markOf: () => undefined,
   survey,
   // Start times are dates, and there is one namespace.
   world: () => "darwin",
@@ -38,6 +39,7 @@ function parse(line: string): ProcessEntry | undefined {
     startTime: startTime!,
     isZombie,
     image: undefined,
+    threads: undefined,
   };
 }
 
@@ -87,6 +89,6 @@ async function survey(name: string): Promise<SurveyedProcess[]> {
   return lines.flatMap((line) => {
     const [, before, command] = /^(\s*\d+\s+\d+\s+\d+\s+\S+(?:\s+\S+){5})\s(.*)$/.exec(line) ?? [];
     const known = before === undefined ? undefined : parse(before);
-    return known ? { ...known, variable: variableIn(command!, name) } : [];
+    return known ? { ...known, variable: variableIn(command!, name), mark: undefined } : [];
   });
 }

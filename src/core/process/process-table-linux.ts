@@ -1,7 +1,8 @@
 // Processes on Linux: /proc, and nowhere else in this program.
-import { openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { openSync, readdirSync, readSync } from "node:fs";
 import { constants } from "node:os";
 import { pidNamespaceOf, worldOnLinux } from "../../util/world-linux.ts";
+import { readProcFile } from "./libc.ts";
 import type { ProcessEntry, ProcessTable, Stance, SurveyedProcess } from "./process-table.ts";
 
 export const linuxProcesses: ProcessTable = {
@@ -11,6 +12,7 @@ export const linuxProcesses: ProcessTable = {
   commandLine,
   environmentOf,
   isBlank,
+  markOf,
   survey,
   world,
   isInOurWorld,
@@ -22,13 +24,7 @@ export const linuxProcesses: ProcessTable = {
 const surveyStep = 20;
 
 /** A process may end between any two looks, so what cannot be read is simply not there. */
-function readOrEmpty(path: string): string {
-  try {
-    return readFileSync(path, "latin1");
-  } catch {
-    return "";
-  }
-}
+const readOrEmpty = (path: string): string => readProcFile(path) ?? "";
 
 function entry(pid: number): ProcessEntry | undefined {
   const stat = readOrEmpty(`/proc/${pid}/stat`);
@@ -38,16 +34,28 @@ function entry(pid: number): ProcessEntry | undefined {
   const startTime = fields[19];
   const image = fields[25]; // where its stack begins: at random, anew for each program
   if (startTime === undefined) return undefined;
-  const isZombie = state === "Z" || state === "X";
-  return { pid, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), startTime, isZombie, image };
+  const threads = Number(fields[17]);
+  // A process goes on where its first thread has ended alone: that one is a zombie among living threads.
+  const isZombie = (state === "Z" || state === "X") && threads <= 1;
+  return {
+    pid,
+    ppid: Number(ppid),
+    pgid: Number(pgid),
+    sid: Number(sid),
+    startTime,
+    isZombie,
+    image,
+    threads,
+  };
 }
 
 function list(): ProcessEntry[] {
   return numericNames("/proc").flatMap((pid) => entry(pid) ?? []);
 }
 
-function childrenOf(pid: number): number[] {
+function childrenOf(pid: number, threads = 2): number[] {
   if (pid === process.pid) return ownChildren();
+  if (threads === 1) return numbersIn(readOrEmpty(`/proc/${pid}/task/${pid}/children`));
   return numericNames(`/proc/${pid}/task`).flatMap((task) =>
     numbersIn(readOrEmpty(`/proc/${pid}/task/${task}/children`)),
   );
@@ -96,12 +104,19 @@ function isBlank(pid: number): boolean {
   return readOrEmpty(`/proc/${pid}/environ`) === "" && readOrEmpty(`/proc/${pid}/cmdline`) === "";
 }
 
+const lockLimit = /^Max file locks +(\d+) /m;
+
+function markOf(pid: number): bigint | undefined {
+  const [, soft] = lockLimit.exec(readOrEmpty(`/proc/${pid}/limits`)) ?? [];
+  return soft === undefined ? undefined : BigInt(soft);
+}
+
 async function survey(name: string): Promise<SurveyedProcess[]> {
   const found: SurveyedProcess[] = [];
   for (const [index, pid] of numericNames("/proc").entries()) {
     if (index % surveyStep === surveyStep - 1) await new Promise(setImmediate);
     const known = entry(pid);
-    if (known) found.push({ ...known, variable: environmentOf(pid, [name])[name] });
+    if (known) found.push({ ...known, variable: environmentOf(pid, [name])[name], mark: markOf(pid) });
   }
   return found;
 }

@@ -15,6 +15,8 @@ export interface ProcessEntry {
   isZombie: boolean;
   /** Another one after each `exec`, and a fork's is its parent's; undefined where the system does not tell. */
   image: string | undefined;
+  /** How many it has; undefined where the system does not tell. */
+  threads: number | undefined;
 }
 
 /** What a signal is to a process. */
@@ -25,21 +27,24 @@ export interface Stance {
   isPending: boolean;
 }
 
-/** One of everybody's, with one variable of its environment, where that can be read. */
+/** Any process of this machine, with one variable of its environment and its mark, where those can be read. */
 export interface SurveyedProcess extends ProcessEntry {
   variable: string | undefined;
+  mark: bigint | undefined;
 }
 
 export interface ProcessTable {
   entry(pid: number): ProcessEntry | undefined;
   list(): ProcessEntry[];
-  /** Direct children; those of ours include adopted orphans. */
-  childrenOf(pid: number): number[];
+  /** Direct children; those of ours include adopted orphans. One that is known to have one thread is read faster. */
+  childrenOf(pid: number, threads?: number): number[];
   commandLine(pid: number): string;
   /** Variables of the environment that the process was started with, by name. */
   environmentOf(pid: number, names: readonly string[]): Record<string, string>;
   /** Has neither a command line nor an environment, as for a moment in the middle of execve. */
   isBlank(pid: number): boolean;
+  /** The number that a session's processes inherit (marks.ts); undefined where there is none, or no way to read it. */
+  markOf(pid: number): bigint | undefined;
   /** All processes. Takes its time, in which others have their turns. */
   survey(name: string): Promise<SurveyedProcess[]>;
   /** Names the system in which pids and start times mean what they mean here: this start of it, this namespace. */
@@ -56,8 +61,16 @@ export const processTable: ProcessTable = process.platform === "linux" ? linuxPr
 
 /** Signals a process only while it is still the one that was looked at. */
 export function signalProcess(target: ProcessEntry, signal: NodeJS.Signals): void {
-  if (processTable.entry(target.pid)?.startTime !== target.startTime) return;
-  sendSignal(target.pid, signal);
+  if (isSame(target)) sendSignal(target.pid, signal);
+}
+
+/** Its pid has not been used again; it may have ended. */
+export const isSame = ({ pid, startTime }: ProcessEntry): boolean =>
+  processTable.entry(pid)?.startTime === startTime;
+
+export function isLiving({ pid, startTime }: ProcessEntry): boolean {
+  const now = processTable.entry(pid);
+  return now?.startTime === startTime && !now.isZombie;
 }
 
 /** Signals a pid, or a group as `-pgid`. False where nobody is there any more. */

@@ -1,72 +1,72 @@
-// The end of a tree: SIGTERM to the groups, a grace, SIGKILL, and again until nobody is left.
+// The end of a tree: SIGTERM to the groups, a grace, SIGKILL, and again until nothing is left.
 import { killPatienceMs, killPollMs } from "../limits.ts";
 import type { Custody } from "./custody.ts";
-import { type ProcessEntry, sendSignal, signalProcess } from "./process-table.ts";
+import { isLiving, type ProcessEntry, signalProcess } from "./process-table.ts";
 import type { Selection } from "./selection.ts";
+import { signalAll } from "./signal-all.ts";
+import { inSlices, type Steps } from "./slices.ts";
 import { Unheard } from "./unheard.ts";
 
 export interface Termination {
   graceMs: number;
   signal?: NodeJS.Signals;
   /** Keeps everybody from forking away while they are killed, where something can. */
-  whileFrozen?: ((act: () => void) => Promise<void>) | undefined;
+  whileFrozen?: ((act: () => Promise<void>) => Promise<void>) | undefined;
   /** A shell without handlers of its own: while it waits for a child that it made just then, it forgets the signal. */
   plainShell?: number | undefined;
 }
 
-/** Resolves when all that `selection` names is dead; with what refused to die, normally nothing. */
+/** The longest pause between two looks at a tree that is small: something may have been started meanwhile. */
+const lookPauseMs = 20;
+
+/** Resolves when all that `selection` names is dead; with what could not be killed, normally nothing. */
 export async function terminate(
   custody: Custody,
   selection: Selection,
   { graceMs, signal = "SIGTERM", whileFrozen, plainShell }: Termination,
 ): Promise<ProcessEntry[]> {
-  const unheard = new Unheard(signal, () => custody.membersOf(selection));
-  unheard.send(signalAll);
-  const tellAgain = () => {
-    const members = custody.membersOf(selection);
+  const graceEnd = performance.now() + graceMs;
+  const unheard = new Unheard(signal);
+  await inSlices(unheard.send(custody.find(selection)));
+  for (let pause = 1; ; pause = Math.min(pause * 2, lookPauseMs)) {
+    const began = performance.now();
+    const { members, hasEnded } = await custody.lookForEnd(selection);
+    if (hasEnded) return [];
+    if (performance.now() >= graceEnd) break;
     const forgetful = members.filter(({ pid }) => pid === plainShell);
-    for (const member of [...unheard.among(members), ...forgetful]) signalProcess(member, signal);
-  };
-  if (await isGoneWithin(graceMs, custody, selection, tellAgain)) return [];
+    for (const member of [...(await inSlices(unheard.among(members))), ...forgetful])
+      signalProcess(member, signal);
+    // With thousands a look takes longer than the pause: half of the time is for others.
+    const tookMs = performance.now() - began;
+    await untilGone(members, Math.min(performance.now() + Math.max(pause, tookMs), graceEnd));
+  }
   const deadline = performance.now() + killPatienceMs;
   for (;;) {
-    if (custody.hasEnded(selection)) return [];
-    let left: ProcessEntry[] = [];
-    const kill = () => {
-      left = custody.membersOf(selection); // orphans of the dead show up here
-      signalAll(left, "SIGKILL");
+    let members: ProcessEntry[] = [];
+    const kill = async () => {
+      members = await custody.membersOf(selection); // orphans of the dead show up here
+      await inSlices(signalAll(members, "SIGKILL"));
     };
-    if (whileFrozen) await whileFrozen(kill);
-    else kill();
-    if (performance.now() > deadline) return left;
-    await Bun.sleep(killPollMs);
+    await (whileFrozen ? whileFrozen(kill) : kill());
+    await untilGone(members, performance.now() + lookPauseMs);
+    const look = await custody.lookForEnd(selection);
+    if (look.hasEnded) return [];
+    if (performance.now() > deadline) return look.members;
   }
 }
 
-/** Each group as a whole, so that nobody forks away between two signals, then whoever is outside of it. */
-export function signalAll(members: ProcessEntry[], signal: NodeJS.Signals): void {
-  const leaders = new Set(members.filter(({ pid, pgid }) => pid === pgid).map(({ pid }) => pid));
-  for (const leader of leaders) {
-    sendSignal(-leader, signal);
-    if (wakening.includes(signal)) sendSignal(-leader, "SIGCONT");
-  }
-  for (const member of members) if (!leaders.has(member.pgid)) signalProcess(member, signal);
-}
-
-/** They ask for an end, and a stopped process would not hear them. */
-const wakening: NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"];
-
-async function isGoneWithin(
-  ms: number,
-  custody: Custody,
-  selection: Selection,
-  afterLook: () => void,
-): Promise<boolean> {
-  const deadline = performance.now() + ms;
-  for (let pause = 1; ; pause = Math.min(pause * 2, 20)) {
-    if (custody.hasEnded(selection)) return true;
-    if (performance.now() >= deadline) return false;
-    afterLook();
+/** Each process is asked until it has ended, and then no more: to wait for thousands takes linear time. */
+async function untilGone(members: ProcessEntry[], deadline: number): Promise<void> {
+  let first = 0;
+  for (let pause = 1; ; pause = Math.min(pause * 2, killPollMs)) {
     await Bun.sleep(pause);
+    first = await inSlices(firstLiving(members, first));
+    if (first === members.length || performance.now() >= deadline) return;
   }
+}
+
+function* firstLiving(members: ProcessEntry[], from: number): Steps<number> {
+  let at = from;
+  for (; at < members.length && !isLiving(members[at]!); at++) yield;
+  return at;
 }

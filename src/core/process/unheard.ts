@@ -3,7 +3,10 @@
 // Nobody is told twice who may have acted on it: a second SIGTERM means "at once" to many programs, and the
 // commands of a trap were started because of the first. A child that a shell with a trap makes just after the
 // signal looks like one of those, and has the whole grace.
+import type { Look } from "./custody.ts";
 import { type ProcessEntry, processTable, type Stance } from "./process-table.ts";
+import { signalAll } from "./signal-all.ts";
+import type { Steps } from "./slices.ts";
 
 interface Seen extends Stance {
   entry: ProcessEntry;
@@ -12,36 +15,32 @@ interface Seen extends Stance {
 }
 
 export class Unheard {
-  /** As they were just before the signal. */
-  readonly members: ProcessEntry[];
   readonly #seen = new Map<number, Seen>();
   /** Children that were being made when it was sent, by those who had it blocked for that. */
   readonly #beingMade = new Set<number>();
   /** Who came after the one and not after the other was made before the signal, and is too young to be in the list. */
-  readonly #newestListed: number;
-  readonly #newestBefore: number;
+  #newestListed = 0;
+  #newestBefore = 0;
 
-  constructor(
-    readonly signal: NodeJS.Signals,
-    list: () => ProcessEntry[],
-  ) {
+  constructor(readonly signal: NodeJS.Signals) {}
+
+  /** Sends it to all that `find` finds, and looks at once who could not take it. */
+  *send(find: Steps<Look>): Steps<void> {
     this.#newestListed = processTable.newestPid();
-    this.members = list();
-    const images = new Map(this.members.map(({ pid, image }) => [pid, image]));
-    for (const entry of this.members) {
-      const stance = processTable.stanceOf(entry.pid, signal);
+    const { members } = yield* find;
+    const images = new Map(members.map(({ pid, image }) => [pid, image]));
+    for (const entry of members) {
+      yield;
+      const stance = processTable.stanceOf(entry.pid, this.signal);
       if (!stance) continue;
       const wasFork = entry.image !== undefined && entry.image === images.get(entry.ppid);
       this.#seen.set(entry.pid, { entry, wasFork, ...stance });
     }
     this.#newestBefore = processTable.newestPid();
-  }
-
-  /** Sends it, and looks at once who could not take it. */
-  send(toAll: (members: ProcessEntry[], signal: NodeJS.Signals) => void): void {
-    toAll(this.members, this.signal);
+    yield* signalAll(members, this.signal);
     for (const [pid, before] of this.#seen) {
       if (before.isDefault) continue;
+      yield;
       const now = processTable.stanceOf(pid, this.signal);
       if (!before.isBlocked && !(now?.isBlocked && now.isPending)) continue;
       const made = processTable.childrenOf(pid).findLast((child) => this.#seen.get(child)?.wasFork ?? true);
@@ -50,12 +49,15 @@ export class Unheard {
   }
 
   /** Those who live although it is the end of whoever hears it and has made no other arrangement. */
-  among(members: ProcessEntry[]): ProcessEntry[] {
-    return members.filter((member) => {
-      if (!this.#mayHaveMissedIt(member)) return false;
+  *among(members: ProcessEntry[]): Steps<ProcessEntry[]> {
+    const unheard: ProcessEntry[] = [];
+    for (const member of members) {
+      if (!this.#mayHaveMissedIt(member)) continue;
       const stance = processTable.stanceOf(member.pid, this.signal);
-      return stance?.isDefault === true && !stance.isPending;
-    });
+      if (stance?.isDefault && !stance.isPending) unheard.push(member);
+      yield;
+    }
+    return unheard;
   }
 
   #mayHaveMissedIt({ pid, ppid, startTime, image }: ProcessEntry): boolean {

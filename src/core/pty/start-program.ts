@@ -44,7 +44,7 @@ export function startProgram(spec: TerminalSpec, onOutput: PtySpec["onOutput"]):
   custody.addSession(id, cgroup && (() => cgroup.members()));
   if (before) return new AdoptedPty({ onOutput }, before.state.pid, before.state.live!, before.given);
   try {
-    return driver.spawn({ ...pty, onOutput });
+    return custody.start(id, () => driver.spawn({ ...pty, onOutput }));
   } catch (error) {
     custody.removeSession(id);
     throw new TrlError("SPAWN_FAILED", `${pty.argv[0]} could not be started: ${failureOf(error)}`);

@@ -50,14 +50,15 @@ export function sessionSummary(terminal: Terminal): SessionSummary {
   };
 }
 
-export function sessionInfo(terminal: Terminal): SessionInfo {
+export async function sessionInfo(terminal: Terminal): Promise<SessionInfo> {
   const { custody, pty } = terminal.spec;
+  const members = await custody.membersOf({ sessionId: terminal.id });
   return {
     ...sessionSummary(terminal),
     env_keys: Object.keys(pty.env).sort(),
     stateful: false,
     running_command: null,
-    processes: custody.membersOf({ sessionId: terminal.id }).length,
+    processes: members.length,
     isolation: terminal.spec.enclosure?.info() ?? null,
     receipt: terminal.keeping.receipt ?? terminal.keeping.receiptSoFar(terminal.ring.end),
   };

@@ -9,6 +9,7 @@ import { Instant } from "../instant.ts";
 import { destroyGraceMs, inputPendingMaxBytes, terminalRingBytes } from "../limits.ts";
 import { endBeforeDaemon } from "../process/first-victim-linux.ts";
 import { noteGarbage } from "../process/garbage.ts";
+import type { ProcessEntry } from "../process/process-table.ts";
 import { terminate } from "../process/terminate.ts";
 import { Audience } from "./audience.ts";
 import type { PtyExit, PtyProcess, TerminalSize } from "./driver.ts";
@@ -51,7 +52,7 @@ export class Terminal {
       if (!this.#exit) this.#pty.write(bytes);
     },
   );
-  #ending: Promise<unknown> | undefined;
+  #ending: Promise<ProcessEntry[]> | undefined;
   #isDone = false;
 
   constructor(readonly spec: TerminalSpec) {
@@ -181,15 +182,16 @@ export class Terminal {
     this.ring.clear();
   }
 
-  /** HUP, a grace, KILL; the program and all that it started are dead when this resolves. */
-  async close(graceMs = destroyGraceMs): Promise<void> {
+  /** HUP, a grace, KILL; the program and all that it started are dead then, but for the pids that this resolves with. */
+  async close(graceMs = destroyGraceMs): Promise<number[]> {
     this.keeping.stopped("cancelled");
-    await this.#end(graceMs);
+    const left = await this.#end(graceMs);
     await this.done;
+    return left.map(({ pid }) => pid);
   }
 
   /** The same where all end together by one hand. */
-  async closeAlongside(everybodysEnd: Promise<unknown>): Promise<void> {
+  async closeAlongside(everybodysEnd: Promise<ProcessEntry[]>): Promise<void> {
     this.#ending ??= everybodysEnd;
     await this.close();
   }
@@ -235,10 +237,10 @@ export class Terminal {
     const { custody } = this.spec;
     void this.#pty.exited.then(() => this.#turns.end());
     const exit = await this.#pty.ended;
-    custody.removeRoot(this.#pty.pid);
+    await custody.removeRoot(this.#pty.pid);
     this.#endedAt = new Instant();
     this.picture.finish();
-    const left = custody.membersOf({ sessionId: this.id });
+    const left = await custody.membersOf({ sessionId: this.id });
     this.#exit = this.keeping.ended(exit, this.#pty.usage(), this.ring.end, left);
     this.audience.exited();
     await this.#end(destroyGraceMs);
@@ -248,7 +250,7 @@ export class Terminal {
     this.audience.exited(); // those that stayed until everything is dead
   }
 
-  #end(graceMs: number): Promise<unknown> {
+  #end(graceMs: number): Promise<ProcessEntry[]> {
     const how = { graceMs, signal: "SIGHUP" as const, whileFrozen: this.keeping.whileFrozen };
     this.#ending ??= terminate(this.spec.custody, { sessionId: this.id }, how);
     return this.#ending;

@@ -18,6 +18,7 @@ import {
 import type { Log } from "../log.ts";
 import type { Machinery } from "../machinery.ts";
 import type { CoreOptions } from "../options.ts";
+import type { ProcessEntry } from "../process/process-table.ts";
 import { requireDescriptors } from "../resources.ts";
 import { isOver } from "../session/expiry.ts";
 import { createTerminal, shellOf } from "./create-terminal.ts";
@@ -153,7 +154,7 @@ export class Terminals {
     return [...this.#live.values(), ...this.#exited.values()];
   }
 
-  async closeAlongside(everybodysEnd: Promise<unknown>): Promise<void> {
+  async closeAlongside(everybodysEnd: Promise<ProcessEntry[]>): Promise<void> {
     clearTimeout(this.#warmUp);
     await Promise.all([...this.#live.values()].map((terminal) => terminal.closeAlongside(everybodysEnd)));
     this.context.machinery.screens.close();

@@ -26,19 +26,25 @@ export function createSession(
   context: SessionContext,
   { shell, enclosure, owner = id }: SessionPlace & { owner?: string | undefined },
 ): Session {
-  const { options } = context;
-  return new Session({
-    id,
-    owner,
-    name: params.name ?? null,
-    shell,
-    timeoutS: params.timeout_s ?? options.defaultTimeoutS,
-    idleTimeoutS: params.idle_timeout_s ?? options.maxIdleS,
-    maxAgeS: params.max_age_s ?? options.sessionTtlS,
-    executor: createExecutor(id, params, context, { shell, enclosure }),
-    enclosure,
-    context,
-  });
+  const { options, custody } = context;
+  custody.addSession(id); // its first shell is started with the executor, and is to be known
+  try {
+    return new Session({
+      id,
+      owner,
+      name: params.name ?? null,
+      shell,
+      timeoutS: params.timeout_s ?? options.defaultTimeoutS,
+      idleTimeoutS: params.idle_timeout_s ?? options.maxIdleS,
+      maxAgeS: params.max_age_s ?? options.sessionTtlS,
+      executor: createExecutor(id, params, context, { shell, enclosure }),
+      enclosure,
+      context,
+    });
+  } catch (error) {
+    custody.removeSession(id);
+    throw error;
+  }
 }
 
 function createExecutor(

@@ -1,8 +1,9 @@
 // What is told of a session.
 import type { RunResult } from "../../protocol/exec.ts";
 import type { CreateResult, SessionInfo, SessionSummary } from "../../protocol/session.ts";
+import { inSlices } from "../process/slices.ts";
 import { expiryFields } from "./expiry.ts";
-import { leftoverCount, processCount } from "./process-count.ts";
+import { countProcesses } from "./process-count.ts";
 import type { Session } from "./session.ts";
 
 export function describeSession(session: Session): SessionSummary {
@@ -24,17 +25,18 @@ export function describeSession(session: Session): SessionSummary {
   };
 }
 
-export function inspectSession(session: Session): SessionInfo {
+export async function inspectSession(session: Session): Promise<SessionInfo> {
   const { executor, enclosure } = session.spec;
+  const processes = await inSlices(countProcesses(session.spec));
   const running = session.runningCommand;
   return {
     ...describeSession(session),
     env_keys: [...executor.exportedNames].sort(),
     stateful: executor.isStateful,
     running_command: running ? { command_id: running.id, started_at: running.startedAt.toISOString() } : null,
-    processes: processCount(session.spec),
+    processes: processes.all,
     isolation: enclosure?.info() ?? null,
-    receipt: session.totals.sum(leftoverCount(session.spec)),
+    receipt: session.totals.sum(processes.leftovers),
   };
 }
 

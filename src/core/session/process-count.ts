@@ -1,15 +1,24 @@
 // How many processes a session has; the machinery that keeps them does not count.
 import { type ProcessEntry, processTable } from "../process/process-table.ts";
+import { atOnce, type Steps } from "../process/slices.ts";
 import type { SessionSpec } from "./session-spec.ts";
 
-export const processCount = (spec: SessionSpec): number =>
-  count(spec, spec.context.custody.membersOf({ sessionId: spec.id }));
-
-/** Without the shell that waits, and the command that runs. */
-export const leftoverCount = (spec: SessionSpec): number =>
-  count(spec, spec.context.custody.leftoversIn(spec.id));
-
-function count({ enclosure }: SessionSpec, processes: ProcessEntry[]): number {
-  if (!enclosure) return processes.length;
-  return processes.filter(({ pid }) => !enclosure.isMachinery(processTable.commandLine(pid))).length;
+interface ProcessCounts {
+  all: number;
+  /** Without the shell that waits, and the command that runs. */
+  leftovers: number;
 }
+
+export function* countProcesses({ id, enclosure, context }: SessionSpec): Steps<ProcessCounts> {
+  const { members } = yield* context.custody.find({ sessionId: id });
+  const own: ProcessEntry[] = [];
+  for (const member of members) {
+    if (!enclosure?.isMachinery(processTable.commandLine(member.pid))) own.push(member);
+    if (enclosure) yield;
+  }
+  const leftovers = new Set(context.custody.leftoversAmong(members));
+  return { all: own.length, leftovers: own.filter((member) => leftovers.has(member)).length };
+}
+
+/** Before each command of a session whose processes are limited in number. */
+export const leftoverCount = (spec: SessionSpec): number => atOnce(countProcesses(spec)).leftovers;

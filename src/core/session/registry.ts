@@ -53,7 +53,7 @@ export class SessionRegistry {
     readonly log: Log,
     before?: CoreState,
     journal?: Journal,
-    machinery: Machinery = realMachinery(before?.custody),
+    machinery: Machinery = realMachinery(before?.custody, options.daemonTag),
   ) {
     const { custody, startShell } = machinery;
     this.custody = custody;
@@ -180,14 +180,17 @@ export class SessionRegistry {
     return [...this.#sessions.values()];
   }
 
-  /** A terminal's program runs all the time, and is not asked whether it is busy. */
-  async destroy(id: string, force: boolean): Promise<void> {
+  /**
+   * Resolves with the pids of what could not be killed. A terminal's program runs all the time, and is not asked whether
+   * it is busy.
+   */
+  async destroy(id: string, force: boolean): Promise<number[]> {
     if (this.terminals.has(id)) return this.terminals.get(id).close();
     const session = this.get(id);
     if (session.isRunning && !force) {
       throw new TrlError("SESSION_BUSY", `session ${id} is running a command; "force" ends it`);
     }
-    await this.#end(session, destroyGraceMs, "asked for");
+    return await this.#end(session, destroyGraceMs, "asked for");
   }
 
   /** No new sessions, and everything that any of them started is dead when this resolves. */
@@ -223,11 +226,13 @@ export class SessionRegistry {
     refuseUnderPressure(this.options, this.log);
   }
 
-  async #end(session: Session, graceMs: number, why: string): Promise<void> {
-    await session.destroy(graceMs);
-    if (!this.#sessions.delete(session.id)) return;
+  async #end(session: Session, graceMs: number, why: string): Promise<number[]> {
+    const left = await session.destroy(graceMs);
+    if (!this.#sessions.delete(session.id)) return left;
     this.#commandsOfEnded += session.commandCount;
     this.log.info("session ended", { session: session.id, why });
+    for (const pid of left) this.log.error("a process could not be killed", { session: session.id, pid });
+    return left;
   }
 
   #housekeeping(): void {

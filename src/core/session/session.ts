@@ -16,6 +16,7 @@ import { Keep } from "../isolation/keep.ts";
 import { ReceiptTotals } from "../isolation/receipt.ts";
 import { LingeringPipes } from "../process/lingering-pipes.ts";
 import { PipeWriter } from "../process/pipe-writer.ts";
+import type { ProcessEntry } from "../process/process-table.ts";
 import { terminate } from "../process/terminate.ts";
 import { requireDescriptors, requireMemoryFor } from "../resources.ts";
 import { type Expiry, expiryOf, type Lifetime } from "./expiry.ts";
@@ -32,7 +33,7 @@ export class Session {
   /** Whoever reads it keeps it; the session itself keeps nothing of a command that has ended. */
   #lastOutput: WeakRef<CommandOutput> | undefined;
   readonly lingering: LingeringPipes;
-  #destroyed: Promise<void> | undefined;
+  #destroyed: Promise<number[]> | undefined;
 
   /** `before` is as another program has left it. */
   constructor(
@@ -131,10 +132,11 @@ export class Session {
     return this.#phase.state === "running" ? this.#phase.command : undefined;
   }
 
-  /** Everything that the session started is dead when this resolves. */
-  destroy(graceMs: number): Promise<void> {
+  /** Everything that the session started is dead when this resolves, but for the pids of what could not be killed. */
+  destroy(graceMs: number): Promise<number[]> {
     const { enclosure, context } = this.spec;
-    const whileFrozen = enclosure?.cgroup && ((act: () => void) => enclosure.cgroup!.whileFrozen(act));
+    const whileFrozen =
+      enclosure?.cgroup && ((act: () => Promise<void>) => enclosure.cgroup!.whileFrozen(act));
     this.#destroyed ??= this.#destroy(
       terminate(context.custody, { sessionId: this.id }, { graceMs, whileFrozen }),
     );
@@ -142,7 +144,7 @@ export class Session {
   }
 
   /** The same where all sessions end together, and their processes by one hand. */
-  destroyAlongside(everybodysEnd: Promise<unknown>): Promise<void> {
+  destroyAlongside(everybodysEnd: Promise<ProcessEntry[]>): Promise<number[]> {
     this.#destroyed ??= this.#destroy(everybodysEnd);
     return this.#destroyed;
   }
@@ -223,13 +225,13 @@ export class Session {
     return outcome;
   }
 
-  async #destroy(processesEnd: Promise<unknown>): Promise<void> {
+  async #destroy(processesEnd: Promise<ProcessEntry[]>): Promise<number[]> {
     const { executor, enclosure, context } = this.spec;
     const phase = this.#phase;
     this.#phase = advance(phase, { state: "terminated" });
     if (phase.state === "running") phase.command.endedBy("cancelled", processesEnd);
     const disposed = executor.dispose();
-    await processesEnd;
+    const left = await processesEnd;
     await disposed;
     if (phase.state === "running") await phase.ended;
     await this.lingering.stop();
@@ -237,6 +239,7 @@ export class Session {
     if ((await enclosure?.dispose()) === false)
       context.log.error("what kept the session could not be removed", { session: this.id });
     context.custody.removeSession(this.id);
+    return left.map(({ pid }) => pid);
   }
 }
 

@@ -81,7 +81,7 @@ async function hear(
 ): Promise<{ out: string; err: string; code: number }> {
   const ended = child.exited.then(async () => {
     endGroup(child.pid);
-    custody.removeRoot(child.pid);
+    await custody.removeRoot(child.pid);
     await Bun.sleep(afterwardsMs); // what it printed last is read by then
   });
   const over = Promise.race([limit.promise, ended]);

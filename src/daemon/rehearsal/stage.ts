@@ -7,8 +7,8 @@ import { hasEnded } from "../../core/journal/record.ts";
 import { Recovered } from "../../core/journal/recovered.ts";
 import type { Log } from "../../core/log.ts";
 import type { Machinery } from "../../core/machinery.ts";
-import { Custody } from "../../core/process/custody.ts";
-import type { ProcessEntry } from "../../core/process/process-table.ts";
+import { Custody, type Look } from "../../core/process/custody.ts";
+import type { Steps } from "../../core/process/slices.ts";
 import type { PtyDriver } from "../../core/pty/driver.ts";
 import { NativePty, nativeDriver } from "../../core/pty/native-driver.ts";
 import { Screens } from "../../core/pty/screen/screens.ts";
@@ -40,8 +40,12 @@ class NobodysCustody extends Custody {
     super(false);
   }
 
-  override membersOf(): ProcessEntry[] {
-    return [];
+  override look(): Look {
+    return { members: [], isCertain: true };
+  }
+
+  override *find(): Steps<Look> {
+    return this.look();
   }
 }
 

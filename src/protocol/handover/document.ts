@@ -58,6 +58,8 @@ export const CustodyState = v.object({
   adopted: v.array(Process),
   met: v.array(Process),
   hasLeftSomething: v.array(v.string()),
+  /** The numbers in the marks of sessions. A program that marks nothing does not hand them over. */
+  marks: v.optional(v.array(v.object({ sessionId: v.string(), number: v.number() }))),
 });
 export type CustodyState = v.InferOutput<typeof CustodyState>;
 

@@ -47,9 +47,10 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
 
     "pty.close": async ({ session_id }) => {
       const terminal = terminals.get(session_id);
-      await terminal.close();
+      const left = await terminal.close();
       const { exitCode, signal } = terminal.exit!;
-      return { session_id, state: "terminated", exit_code: exitCode, signal };
+      const ended = { session_id, state: "terminated" as const, exit_code: exitCode, signal };
+      return left.length > 0 ? { ...ended, left } : ended;
     },
 
     "pty.list": ({ state }) => {

@@ -24,15 +24,15 @@ export function sessionHandlers({ registry }: HandlerContext): SessionHandlers {
 
     "session.info": async ({ session_id }) => {
       const { terminals } = registry;
-      if (terminals.has(session_id)) return { ...sessionInfo(terminals.get(session_id)), runtime };
+      if (terminals.has(session_id)) return { ...(await sessionInfo(terminals.get(session_id))), runtime };
       const told = registry.get(session_id).spec.executor.tell?.();
       if (told) await Promise.race([told, Bun.sleep(tellingMaxMs)]);
-      return { ...inspectSession(registry.get(session_id)), runtime };
+      return { ...(await inspectSession(registry.get(session_id))), runtime };
     },
 
     "session.destroy": async ({ session_id, force = false }) => {
-      await registry.destroy(session_id, force);
-      return { session_id, state: "terminated" };
+      const left = await registry.destroy(session_id, force);
+      return { session_id, state: "terminated", ...(left.length > 0 ? { left } : {}) };
     },
   };
 }

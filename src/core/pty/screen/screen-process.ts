@@ -120,7 +120,7 @@ export class ScreenProcess {
   }
 
   #ended(child: Bun.Subprocess): void {
-    this.custody.removeRoot(child.pid);
+    void this.custody.removeRoot(child.pid);
     if (this.#child !== child) return;
     this.#forget();
     this.#fail("its process has ended", false);

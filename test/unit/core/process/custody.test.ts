@@ -37,7 +37,7 @@ test("everything is everything of ours", async () => {
     [root, escaped, stranger, forged].map(firstPid),
   );
   await until("the escapee", () => processOf(escapedPid!)?.args === "sleep 301");
-  const members = custody.membersOf("everything").map(({ pid }) => pid);
+  const members = (await custody.membersOf("everything")).map(({ pid }) => pid);
   expect(members).toEqual(expect.arrayContaining([root.pid, inGroup!, escapedPid!]));
   for (const pid of [strangerPid!, forgedPid!, process.pid, 1]) expect(members).not.toContain(pid);
   expect(await terminate(custody, "everything", { graceMs: 500 })).toEqual([]);
@@ -60,11 +60,11 @@ needs("linux").test("who is just becoming another program is waited for, not dis
     const isIt = (pid: number) => pid === orphan.pid;
     processTable.isBlank = (pid) => isIt(pid) || isBlank(pid);
     processTable.environmentOf = (pid, names) => (isIt(pid) ? {} : environmentOf(pid, names));
-    expect(custody.hasEnded({ sessionId })).toBeFalse();
+    expect((await custody.lookForEnd({ sessionId })).hasEnded).toBeFalse();
   } finally {
     Object.assign(processTable, { isBlank, environmentOf });
   }
-  const isMember = () => custody.membersOf({ sessionId }).some(({ pid }) => pid === orphan.pid);
+  const isMember = async () => (await custody.membersOf({ sessionId })).some(({ pid }) => pid === orphan.pid);
   await until("its name", isMember); // it may be becoming another program in fact
   expect(await terminate(custody, { sessionId }, { graceMs: 500 })).toEqual([]);
   expect(isAlive(orphan.pid)).toBeFalse();
