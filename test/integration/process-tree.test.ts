@@ -241,7 +241,7 @@ test("adopted processes that end are reaped", () =>
     expect((await wire.call("system.stats", {})).leftover_processes).toBe(0);
   }));
 
-test("beyond a thousand children an orphan is still seen, named and ended", () =>
+test("beyond a thousand children an orphan is still seen, named and ended, with its session, command or daemon", () =>
   withDaemon(async (daemon) => {
     using wire = await daemon.connect();
     const [many, one] = [await newSession(wire), await newSession(wire)];
@@ -251,8 +251,18 @@ test("beyond a thousand children an orphan is still seen, named and ended", () =
     expect(leftovers.map(({ command }) => command)).toEqual([expect.stringMatching(/sleep 1001$/)]);
     await wire.call("session.destroy", { session_id: one.id });
     expect(isAlive(leftovers[0]!.pid)).toBe(false);
-    await wire.call("session.destroy", { session_id: many.id });
-    expect(childrenOf(daemon.pid)).toEqual([]);
+    const another = await newSession(wire);
+    const F = `${daemon.dir}/pid`;
+    const stopped = { env: { F }, timeout_s: 0.5 };
+    const command = "(setsid sh -c 'echo $$ >$F; exec sleep 1002' &); until [ -s $F ]; do :; done; sleep 60";
+    await wire.fail("exec.run", { session_id: another.id, command, ...stopped });
+    expect(isAlive(await pidIn(F))).toBe(false);
+    const last = (await another.run("setsid sleep 1003 &")).leftovers[0]!.pid;
+    const pids = [last, ...started.leftovers.map(({ pid }) => pid)];
+    expect(pids.filter(isAlive).length).toBe(1101);
+    daemon.kill("SIGTERM");
+    expect(await daemon.exited).toBe(0);
+    expect(pids.filter(isAlive)).toEqual([]);
   }));
 
 needs("python3").test(

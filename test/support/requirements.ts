@@ -2,6 +2,8 @@
 // Tests declare their needs by `needs` (needs.ts); scripts/test/run.ts sums up what was missing; scripts/test/setup.ts
 // installs it. Checks are synchronous, because tests are declared while their file loads, and run once per process.
 import {
+  chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -98,6 +100,10 @@ const table = {
   "other users": onLinux({
     problem: () => onlyRoot("only root can act as another user") ?? otherUserProblem(),
     hint: "run the tests as root, in a directory that others can enter",
+  }),
+  "setuid programs": onLinux({
+    problem: () => onlyRoot("only root can make them") ?? otherUserProblem() ?? setuidProblem(),
+    hint: "run the tests as root, where files for temporary use may change the user (no nosuid)",
   }),
   mount: onLinux({
     problem: () => onlyRoot("only root can mount") ?? mountProblem(),
@@ -211,6 +217,18 @@ function otherUserProblem(): Problem | undefined {
   if (!succeeds([...asOther, "true"])) return cannot("setpriv cannot change the user here");
   const isReachable = succeeds([...asOther, "test", "-x", join(import.meta.dir, "../..")]);
   return isReachable ? undefined : cannot("other users cannot enter the directory of the project");
+}
+
+function setuidProblem(): Problem | undefined {
+  const dir = mkdtempSync(join(tmpdir(), "trl-test-setuid-"));
+  const program = join(dir, "setpriv");
+  chmodSync(dir, 0o755);
+  copyFileSync(findProgram("setpriv")!, program);
+  chmodSync(program, 0o4755);
+  const asOther = ["setpriv", "--reuid=61234", "--regid=61234", "--clear-groups", "--inh-caps=-all"];
+  const works = succeeds([...asOther, program, "--reuid=0", "true"]);
+  rmSync(dir, { recursive: true });
+  return works ? undefined : cannot("programs cannot change their user here");
 }
 
 /** ssh and its tools refuse to work for a uid that has no account, as in some containers. */

@@ -6,10 +6,12 @@ import { standstill } from "./standstill.ts";
 const gatherMs = 10;
 
 export function whenChildrenEnd(act: () => void): void {
-  let timer: Timer | undefined;
+  let isExpected = false;
   process.on("SIGCHLD", () => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
+    if (isExpected) return;
+    isExpected = true;
+    setTimeout(() => {
+      isExpected = false;
       if (!standstill.over) act();
     }, gatherMs);
   });

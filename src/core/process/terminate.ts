@@ -18,6 +18,8 @@ export interface Termination {
 
 /** The longest pause between two looks at a tree that is small: something may have been started meanwhile. */
 const lookPauseMs = 20;
+/** A look at thousands takes longer than that: the pause is so many times as long, and the rest of the time is free. */
+const pauseFactor = 2;
 
 /** Resolves when all that `selection` names is dead; with what could not be killed, normally nothing. */
 export async function terminate(
@@ -28,32 +30,41 @@ export async function terminate(
   const graceEnd = performance.now() + graceMs;
   const unheard = new Unheard(signal);
   await inSlices(unheard.send(custody.find(selection)));
-  for (let pause = 1; ; pause = Math.min(pause * 2, lookPauseMs)) {
+  let members: ProcessEntry[] = [];
+  let tookMs = 0;
+  const hasEnded = async () => {
     const began = performance.now();
-    const { members, hasEnded } = await custody.lookForEnd(selection);
-    if (hasEnded) return [];
-    if (performance.now() >= graceEnd) break;
+    const look = await custody.lookForEnd(selection);
+    members = look.members;
+    tookMs = performance.now() - began;
+    return look.hasEnded;
+  };
+  for (let pauseMs = 1; !(await hasEnded()); pauseMs = Math.min(pauseMs * 2, lookPauseMs)) {
+    if (performance.now() >= graceEnd) return await killAll();
     const forgetful = members.filter(({ pid }) => pid === plainShell);
     for (const member of [...(await inSlices(unheard.among(members))), ...forgetful])
       signalProcess(member, signal);
-    // With thousands a look takes longer than the pause: half of the time is for others.
-    const tookMs = performance.now() - began;
-    await untilGone(members, Math.min(performance.now() + Math.max(pause, tookMs), graceEnd));
+    const end = performance.now() + Math.max(pauseMs, tookMs * pauseFactor);
+    await untilGone(members, Math.min(end, graceEnd));
   }
-  const deadline = performance.now() + killPatienceMs;
-  for (;;) {
-    let members: ProcessEntry[] = [];
-    const kill = async () => {
-      members = await custody.membersOf(selection); // orphans of the dead show up here
-      await inSlices(signalAll(members, "SIGKILL"));
-    };
-    await (whileFrozen ? whileFrozen(kill) : kill());
-    await untilGone(members, performance.now() + lookPauseMs);
-    const look = await custody.lookForEnd(selection);
-    if (look.hasEnded) return [];
-    if (performance.now() > deadline) return look.members;
+  return [];
+
+  async function killAll(): Promise<ProcessEntry[]> {
+    let deadline = performance.now() + killPatienceMs;
+    for (let fewest = Number.POSITIVE_INFINITY; performance.now() < deadline; ) {
+      if (whileFrozen) await whileFrozen(async () => kill(await custody.membersOf(selection)));
+      else await kill(members);
+      await untilGone(members, performance.now() + Math.max(lookPauseMs, tookMs * pauseFactor));
+      if (await hasEnded()) return []; // orphans of the dead show up here
+      // As long as some of them die, the machine is only busy.
+      if (members.length < fewest) deadline = performance.now() + killPatienceMs;
+      fewest = Math.min(fewest, members.length);
+    }
+    return members;
   }
 }
+
+const kill = async (members: ProcessEntry[]) => inSlices(signalAll(members, "SIGKILL"));
 
 /** Each process is asked until it has ended, and then no more: to wait for thousands takes linear time. */
 async function untilGone(members: ProcessEntry[], deadline: number): Promise<void> {
