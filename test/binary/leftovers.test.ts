@@ -286,6 +286,53 @@ test("one that is killed right after an upgrade has noted what it took over", as
   expect(sleepersOf(mark)).toEqual([]);
 });
 
+needs("linux").test(
+  "what has cleared its environment is known by its mark where nothing was noted",
+  async () => {
+    const flags = ["--journal", "off"];
+    await using first = await startDaemon({ flags });
+    await using other = await startDaemon({ flags });
+    const [mark, otherMark] = [newMark(), newMark()];
+    for (const [daemon, seconds] of [
+      [first, mark],
+      [other, otherMark],
+    ] as const) {
+      using wire = await daemon.connect();
+      const { run } = await newSession(wire);
+      await run(escaping(seconds));
+    }
+    await until("both", () => sleeperOf(mark) && sleeperOf(otherMark));
+    await killed(first);
+    const next = await startOn(first.socketPath, { flags });
+    await next[Symbol.asyncDispose]();
+    expect(sleepersOf(mark)).toEqual([]);
+    expect(sleepersOf(otherMark).length).toBe(1);
+  },
+);
+
+needs("linux").test("and so is that of a daemon on standard input", async () => {
+  using dir = tempDir();
+  const mark = newMark();
+  const daemon = Bun.spawn([binary, "serve", "--stdin", "--allow-root"], {
+    env: { PATH: process.env["PATH"], TMPDIR: dir.path, TRL_RUNTIME_DIR: dir.path },
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const ask = (method: string, params: object) => {
+    daemon.stdin.write(`${JSON.stringify({ id: 1, method, params })}\n`);
+    daemon.stdin.flush();
+  };
+  const replies = daemon.stdout.getReader();
+  ask("session.create", {});
+  const { session_id } = JSON.parse(new TextDecoder().decode((await replies.read()).value)).data;
+  ask("exec.run", { session_id, command: escaping(mark) });
+  await until("it", () => sleeperOf(mark));
+  daemon.kill("SIGKILL");
+  await daemon.exited;
+  const next = await startOn(join(dir.path, "trl.sock"));
+  await next[Symbol.asyncDispose]();
+  expect(sleepersOf(mark)).toEqual([]);
+});
+
 test("what merely has the name of a daemon's directory is left alone", async () => {
   using dir = tempDir();
   const flags = ["--run-dir", dir.path];

@@ -1,6 +1,6 @@
 // Another program takes the daemon's place: what ran goes on, with the same pids, and nothing is lost.
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "../../src/client/connect.ts";
 import { version } from "../../src/util/version.ts";
 import { commandLine } from "../support/command-line.ts";
@@ -258,3 +258,30 @@ function keepVisiting(daemon: TestDaemon) {
     },
   };
 }
+
+needs("linux").test(
+  "a process without an environment belongs to its session after an upgrade, too",
+  async () => {
+    await using daemon = await startHere();
+    using wire = await daemon.connect();
+    const [session, other] = [await newSession(wire), await newSession(wire)];
+    await other.run("sleep 1000 &");
+    const file = (name: string) => `${daemon.dir}/${name}`;
+    const pidIn = (name: string) =>
+      until(`a pid in ${name}`, () =>
+        existsSync(file(name)) ? Number(readFileSync(file(name), "utf8")) : 0,
+      );
+    const leaving = (name: string) => `(setsid sh -c "echo \\$\\$ >${file(name)}; exec sleep 1000") & exit`;
+    const waiting = `touch ${file("waits")}; until [ -e ${file("go")} ]; do sleep 0.01; done; `;
+    await session.run(`(env -i setsid sh -c '${waiting}${leaving("before")}' >/dev/null 2>&1 &)`);
+    await until("it to wait", () => existsSync(file("waits")));
+    expect(await upgrade(daemon)).toMatchObject({ ok: true });
+    using again = await daemon.connect();
+    writeFileSync(file("go"), "");
+    const command = `(env -i setsid sh -c '${leaving("after")}' >/dev/null 2>&1 &)`;
+    await again.call("exec.run", { session_id: session.id, command });
+    const pids = await Promise.all([pidIn("before"), pidIn("after")]);
+    await again.call("session.destroy", { session_id: session.id });
+    expect(pids.filter(isAlive)).toEqual([]);
+  },
+);
