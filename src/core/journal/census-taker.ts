@@ -1,6 +1,6 @@
 // When the processes in custody are noted: now and then, when a command has left some, and often while a command or a
-// terminal is young. Who clears its environment and leaves its parents does so at the beginning, and is known by the
-// journal alone.
+// terminal is young. A process that clears its environment and leaves its parents does so at the beginning; where it has
+// no mark either, it is known by the journal alone.
 import { cleanupIntervalMs, youngCensusMs } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
 import type { Journal } from "./journal.ts";

@@ -180,13 +180,13 @@ export class Custody {
   }
 
   /** Takes over orphans, and takes the wait status of those that have ended. To be called now and then. */
-  tend(): void {
-    void inSlices(this.#takeOver(undefined));
+  tend(): void | Promise<void> {
+    return inSlices(this.#takeOver(undefined));
   }
 
   /** The same when some child has ended. Most are roots, whose status Bun has taken by then. */
-  reapEnded(): void {
-    if (this.adoptsOrphans && endedChild() !== undefined) this.tend();
+  reapEnded(): void | Promise<void> {
+    return this.adoptsOrphans && endedChild() !== undefined ? this.tend() : undefined;
   }
 
   *#takeOver(justEnded: Owner | undefined): Steps<void> {
@@ -210,27 +210,20 @@ export class Custody {
     }
   }
 
-  /** The system names one ended child at a time, and the same one until its status is taken. */
+  /** To ask the system for one ended child after the other would go through all children for each. */
   *#reapAdopted(): Steps<void> {
-    let ended = endedChild();
-    for (; ended !== undefined && this.#adopted.has(ended); ended = endedChild()) {
-      if (!this.#reap(ended)) break;
-      yield;
-    }
-    if (ended === undefined) return;
-    // Another owner's: those behind it are not named before that one is gone.
+    if (endedChild() === undefined) return;
     for (const pid of this.#adopted.keys()) {
       this.#reap(pid);
       yield;
     }
   }
 
-  #reap(pid: number): boolean {
-    if (!reap(pid)) return false;
+  #reap(pid: number): void {
+    if (!reap(pid)) return;
     const owner = this.#adopted.get(pid)?.owner;
     this.#adopted.delete(pid);
     this.#metDead(owner);
-    return true;
   }
 
   /** Came and ended between two looks. */

@@ -174,10 +174,10 @@ let fileBytes = Buffer.allocUnsafeSlow(16 * 1024);
 const pathBytes = Buffer.allocUnsafeSlow(256);
 
 /**
- * All of a file of /proc, one byte a character; undefined where it cannot be read. Takes half the time of `readFileSync`,
+ * All of a file that the kernel makes up, one byte a character; undefined where it cannot be read. Takes half the time of `readFileSync`,
  * whose exceptions cost as much again for a process that has ended meanwhile. Linux only.
  */
-export function readProcFile(path: string): string | undefined {
+export function readSystemFile(path: string): string | undefined {
   pathBytes[pathBytes.write(path, "latin1")] = 0;
   const fd = libc.open(ptr(pathBytes), O_CLOEXEC, 0);
   if (fd < 0) return undefined;

@@ -1,6 +1,6 @@
 // The mark of a session: a number that all of its processes inherit across fork and exec, also those that clear their
 // environment or change their user. On Linux it is the soft limit of file locks, which the kernel keeps, shows to
-// everybody in /proc/PID/limits, and has not enforced since 2.4.25: the mark limits nothing, and nothing else uses it.
+// every user, and has not enforced since 2.4.25: the mark limits nothing, and nothing else uses it.
 // A process loses it only by setting that limit itself. It names the daemon as well:
 //   22 bits of the daemon's pid, 24 bits of a checksum of its socket's path, 16 bits of the session's number
 import { ownLimit, setOwnLimit } from "./libc.ts";

@@ -2,7 +2,7 @@
 import { openSync, readdirSync, readSync } from "node:fs";
 import { constants } from "node:os";
 import { pidNamespaceOf, worldOnLinux } from "../../util/world-linux.ts";
-import { readProcFile } from "./libc.ts";
+import { readSystemFile } from "./libc.ts";
 import type { ProcessEntry, ProcessTable, Stance, SurveyedProcess } from "./process-table.ts";
 
 export const linuxProcesses: ProcessTable = {
@@ -24,7 +24,7 @@ export const linuxProcesses: ProcessTable = {
 const surveyStep = 20;
 
 /** A process may end between any two looks, so what cannot be read is simply not there. */
-const readOrEmpty = (path: string): string => readProcFile(path) ?? "";
+const readOrEmpty = (path: string): string => readSystemFile(path) ?? "";
 
 function entry(pid: number): ProcessEntry | undefined {
   const stat = readOrEmpty(`/proc/${pid}/stat`);

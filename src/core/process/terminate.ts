@@ -40,12 +40,11 @@ export async function terminate(
     return look.hasEnded;
   };
   for (let pauseMs = 1; !(await hasEnded()); pauseMs = Math.min(pauseMs * 2, lookPauseMs)) {
-    if (performance.now() >= graceEnd) return await killAll();
     const forgetful = members.filter(({ pid }) => pid === plainShell);
     for (const member of [...(await inSlices(unheard.among(members))), ...forgetful])
       signalProcess(member, signal);
-    const end = performance.now() + Math.max(pauseMs, tookMs * pauseFactor);
-    await untilGone(members, Math.min(end, graceEnd));
+    await untilGone(members, Math.max(pauseMs, tookMs * pauseFactor), graceEnd);
+    if (performance.now() >= graceEnd) return await killAll();
   }
   return [];
 
@@ -54,7 +53,7 @@ export async function terminate(
     for (let fewest = Number.POSITIVE_INFINITY; performance.now() < deadline; ) {
       if (whileFrozen) await whileFrozen(async () => kill(await custody.membersOf(selection)));
       else await kill(members);
-      await untilGone(members, performance.now() + Math.max(lookPauseMs, tookMs * pauseFactor));
+      await untilGone(members, Math.max(lookPauseMs, tookMs * pauseFactor), deadline);
       if (await hasEnded()) return []; // orphans of the dead show up here
       // As long as some of them die, the machine is only busy.
       if (members.length < fewest) deadline = performance.now() + killPatienceMs;
@@ -66,13 +65,19 @@ export async function terminate(
 
 const kill = async (members: ProcessEntry[]) => inSlices(signalAll(members, "SIGKILL"));
 
-/** Each process is asked until it has ended, and then no more: to wait for thousands takes linear time. */
-async function untilGone(members: ProcessEntry[], deadline: number): Promise<void> {
+/**
+ * Waits for their end, until none has been seen to end for `patienceMs`. Each process is asked until it has ended, and
+ * then no more: to wait for thousands takes linear time.
+ */
+async function untilGone(members: ProcessEntry[], patienceMs: number, deadline: number): Promise<void> {
   let first = 0;
+  let end = performance.now() + patienceMs;
   for (let pause = 1; ; pause = Math.min(pause * 2, killPollMs)) {
     await Bun.sleep(pause);
+    const before = first;
     first = await inSlices(firstLiving(members, first));
-    if (first === members.length || performance.now() >= deadline) return;
+    if (first > before) end = performance.now() + patienceMs;
+    if (first === members.length || performance.now() >= Math.min(end, deadline)) return;
   }
 }
 
