@@ -35,6 +35,10 @@ async function end(client: DaemonClient, listing: Listing, name: string): Promis
   const found = findEntry(listing, name);
   if (!isLive(found)) throw new CliError(`${name} has already ended`, errorCodes.SESSION_NOT_FOUND.exit);
   const { session_id, kind } = found;
-  await client.call("session.destroy", { session_id, force: true });
+  const { left } = await client.call("session.destroy", { session_id, force: true });
+  if (left) {
+    const message = `${name} has ended, but these processes could not be killed: ${left.join(", ")}`;
+    throw new CliError(message, 1, "they are another user's, or wait for a device; root can look at them");
+  }
   return { session_id, name: found.name, kind };
 }

@@ -5,7 +5,7 @@ import { standstill } from "./standstill.ts";
 /** Signals that come together are answered once, and by then Bun has taken the status of its own. */
 const gatherMs = 10;
 /** Where there are thousands of children, the answer takes longer; the pause is so many times as long. */
-const pauseFactor = 4;
+const pauseFactor = 10;
 
 export function whenChildrenEnd(act: () => void | Promise<void>): void {
   let isExpected = false;

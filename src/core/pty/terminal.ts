@@ -53,6 +53,8 @@ export class Terminal {
     },
   );
   #ending: Promise<ProcessEntry[]> | undefined;
+  /** What could not be killed at its end, normally nothing. */
+  left: readonly number[] = [];
   #isDone = false;
 
   constructor(readonly spec: TerminalSpec) {
@@ -185,14 +187,14 @@ export class Terminal {
   /** HUP, a grace, KILL; the program and all that it started are dead then, but for the pids that this resolves with. */
   async close(graceMs = destroyGraceMs): Promise<number[]> {
     this.keeping.stopped("cancelled");
-    const left = await this.#end(graceMs);
+    await this.#end(graceMs);
     await this.done;
-    return left.map(({ pid }) => pid);
+    return [...this.left];
   }
 
   /** The same where all end together by one hand. */
-  async closeAlongside(everybodysEnd: Promise<ProcessEntry[]>): Promise<void> {
-    this.#ending ??= everybodysEnd;
+  async closeAlongside(everybodysEnd: Promise<unknown>): Promise<void> {
+    this.#ending ??= everybodysEnd.then(() => []);
     await this.close();
   }
 
@@ -243,7 +245,7 @@ export class Terminal {
     const left = await custody.membersOf({ sessionId: this.id });
     this.#exit = this.keeping.ended(exit, this.#pty.usage(), this.ring.end, left);
     this.audience.exited();
-    await this.#end(destroyGraceMs);
+    this.left = (await this.#end(destroyGraceMs)).map(({ pid }) => pid);
     await this.keeping.dispose();
     custody.removeSession(this.id);
     this.#isDone = true;

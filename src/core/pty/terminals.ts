@@ -18,7 +18,6 @@ import {
 import type { Log } from "../log.ts";
 import type { Machinery } from "../machinery.ts";
 import type { CoreOptions } from "../options.ts";
-import type { ProcessEntry } from "../process/process-table.ts";
 import { requireDescriptors } from "../resources.ts";
 import { isOver } from "../session/expiry.ts";
 import { createTerminal, shellOf } from "./create-terminal.ts";
@@ -154,7 +153,7 @@ export class Terminals {
     return [...this.#live.values(), ...this.#exited.values()];
   }
 
-  async closeAlongside(everybodysEnd: Promise<ProcessEntry[]>): Promise<void> {
+  async closeAlongside(everybodysEnd: Promise<unknown>): Promise<void> {
     clearTimeout(this.#warmUp);
     await Promise.all([...this.#live.values()].map((terminal) => terminal.closeAlongside(everybodysEnd)));
     this.context.machinery.screens.close();
@@ -177,6 +176,7 @@ export class Terminals {
     const { id, exit } = terminal;
     const { journal, log } = this.context;
     log.info("terminal ended", { session: id, exitCode: exit!.exitCode });
+    for (const pid of terminal.left) log.error("a process could not be killed", { session: id, pid });
     if (this.#live.get(id) === terminal) this.#live.delete(id);
     this.#exited.set(id, terminal);
     journal?.write(terminalEnded(terminal));
