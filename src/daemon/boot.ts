@@ -50,8 +50,7 @@ export interface Daemon {
 
 /** Throws an OptionError where the daemon cannot be started as asked. */
 export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<Daemon> {
-  hearOfChildren();
-  if (options.env["TRL_STALL_FILE"]) await guardAgainstStalls(options);
+  await prepareProcess(options);
   const log = createLog({ format: options.logFormat, isVerbose: options.isVerbose });
   if (process.getuid?.() === 0 && !options.allowsRoot && !arrival)
     log.warn("running as root: every command is root's, too");
@@ -121,9 +120,11 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
   }
 }
 
-/** For tests. */
-async function guardAgainstStalls({ env }: DaemonOptions): Promise<void> {
-  if (process.platform === "linux") (await import("./stall-guard-linux.ts")).guardAgainstStalls(env);
+async function prepareProcess({ env }: DaemonOptions): Promise<void> {
+  hearOfChildren();
+  if (!env["TRL_STALL_FILE"] || process.platform !== "linux") return;
+  const { guardAgainstStalls } = await import("./stall-guard-linux.ts"); // for tests
+  guardAgainstStalls(env);
 }
 
 /** What the doors lead to: empty, or as another program has left it. */
