@@ -66,7 +66,8 @@ export default defineCommand({
       await daemon.stop(await Promise.race([...ending, daemon.done]));
     } catch (error) {
       if (letter && letter.kind !== "trial") goBack(letter, arrival, error);
-      if (error instanceof OptionError) throw new CliError(error.message, 1, seeFlags);
+      if (error instanceof OptionError)
+        throw new CliError(error.message, error.isWrong ? usageExitCode : 1, seeFlags);
       throw error;
     }
   },

@@ -31,7 +31,7 @@ import { Upgrader } from "./handover/upgrader.ts";
 import { untilIdle } from "./idle-exit.ts";
 import type { InstanceLock } from "./instance-lock.ts";
 import { createLog } from "./log.ts";
-import { orOptionError } from "./option-error.ts";
+import { OptionError } from "./option-error.ts";
 import type { DaemonOptions } from "./options.ts";
 import { ownExecutables } from "./own-executables.ts";
 import { Rehearsal } from "./rehearsal/rehearsal.ts";
@@ -176,8 +176,16 @@ function knownRuntimes(
   const runtimes = new Runtimes({ env, runDir, executables: ownExecutables(options.executablesDir) });
   if (before) runtimes.takeOver(before);
   for (const { name, spec, origin } of before ? [] : options.runtimes)
-    orOptionError(`${origin} ${name}`, () => runtimes.add(name, spec));
+    addRuntime(`${origin} ${name}`, () => runtimes.add(name, spec));
   return runtimes;
+}
+
+function addRuntime(origin: string, add: () => void): void {
+  try {
+    add();
+  } catch (error) {
+    throw new OptionError(`${origin}: ${(error as Error).message}`, true);
+  }
 }
 
 function coreOptions(options: DaemonOptions, runDir: string) {

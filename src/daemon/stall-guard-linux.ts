@@ -1,7 +1,7 @@
 // For tests: notices a turn of the event loop that keeps the daemon's thread busy for too long, in which every client
 // waits, and writes down where the time went. It counts processor time, so that a busy machine is no stall.
 import * as jsc from "bun:jsc";
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, openSync, readSync } from "node:fs";
 
 const beatMs = 5;
 const defaultStallMs = 100;
@@ -35,9 +35,13 @@ export function guardAgainstStalls(env: Record<string, string | undefined>): voi
   }, beatMs).unref();
 }
 
-/** Of this thread on a processor. */
-const busyMs = (): number =>
-  Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "latin1").split(" ")[0]) / 1e6;
+/** Of this thread on a processor. The file stays open: a test may use up the descriptors. */
+const fd = openSync(`/proc/self/task/${process.pid}/schedstat`, "r");
+const text = Buffer.alloc(64);
+function busyMs(): number {
+  readSync(fd, text, 0, text.length, 0);
+  return Number.parseInt(text.toString("latin1"), 10) / 1e6;
+}
 
 /** Bun's types do not have it. */
 const { samplingProfilerStackTraces } = jsc as unknown as {

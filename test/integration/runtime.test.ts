@@ -277,7 +277,7 @@ env = { COLOUR = "blue" }
       config,
     ]);
     expect(stderr.toString()).toContain(message);
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(64);
   });
 
   test("with a token that others can read is refused", () => {
@@ -296,6 +296,6 @@ env = { COLOUR = "blue" }
     ]);
     expect(stderr.toString()).toContain("runtimes.web.token: others can read this file");
     expect(stderr.toString()).not.toContain("hunter2");
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(64);
   });
 });

@@ -126,7 +126,7 @@ describe("a daemon", () => {
     for (const child of [asked, unasked]) child.stdin.end();
     await Promise.all([asked.exited, unasked.exited]);
     const { exitCode, stderr } = Bun.spawnSync([binary, "--stdin", "--announce", "on"], { env: here.env });
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(64);
     expect(stderr.toString()).toContain("--announce on needs a socket");
   });
 });

@@ -175,7 +175,8 @@ export class Terminal {
   }
 
   async snapshot(format: SnapshotFormat, scrollback: number): Promise<Snapshot> {
-    return { ...(await this.picture.snapshot(format, scrollback)), ...this.#size };
+    const { offset, screen_error, ...shown } = await this.picture.snapshot(format, scrollback);
+    return { ...shown, ...this.#size, offset, screen_error };
   }
 
   /** Of a terminal that has ended: gives back all but the last screen. */

@@ -46,6 +46,11 @@ class NobodysCustody extends Custody {
   }
 }
 
+/** No screen is looked at, and no process is started for one. */
+class NoScreens extends Screens {
+  override start(): void {}
+}
+
 export class Stage {
   /** Of its door. */
   readonly path: string;
@@ -112,7 +117,7 @@ export class Stage {
       startShell: this.shell.start,
       drivers: { native: driver, "bun-pty": driver },
       typing: new Typing(),
-      screens: new Screens(custody), // none is started: no screen is looked at
+      screens: new NoScreens(custody),
     };
   }
 
