@@ -32,7 +32,7 @@ export function guardAgainstStalls(env: Record<string, string | undefined>): voi
     if (tookMs >= stallMs) appendFileSync(file, `${JSON.stringify({ tookMs, stacks: commonStacks() })}\n`);
     else if (++beats % beatsPerClearance === 0) traces();
     busyBefore = busyMs(); // the guard's own work is none of the daemon's
-  }, beatMs).unref();
+  }, beatMs);
 }
 
 /** Of this thread on a processor. The file stays open: a test may use up the descriptors. */
