@@ -155,7 +155,8 @@ needs("linux", "setuid programs").test("what cannot be killed is named in the re
     const reply = await wire.call("session.destroy", { session_id: session.id, force: true });
     expect(reply).toEqual({ session_id: session.id, state: "terminated", left: [pid] });
     expect(isAlive(pid)).toBe(true);
-    expect(daemon.log()).toContain(`a process could not be killed session=${session.id} pid=${pid}`);
+    const line = `a process could not be killed session=${session.id} pid=${pid}`;
+    await until("the log", () => daemon.log().includes(line));
   } finally {
     await endAll([pid]);
   }
