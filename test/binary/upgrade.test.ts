@@ -215,8 +215,11 @@ describe("ten times in a row", () => {
     expect(told).toMatchObject({ pid: daemon.pid, from_version: version, upgrades: 1, sessions: 2 });
     const descriptors = descriptorsOf(daemon.pid);
     const visits = keepVisiting(daemon);
-    for (let done = 1; done < 10; done++) expect(await upgrade(daemon)).toMatchObject({ ok: true });
-    expect(await visits.end()).toEqual([]);
+    const upgrades = 9;
+    for (let done = 0; done < upgrades; done++) expect(await upgrade(daemon)).toMatchObject({ ok: true });
+    const { refusals, cut } = await visits.end();
+    expect(refusals).toEqual([]);
+    expect(cut).toBeLessThanOrEqual(upgrades);
     // The lock has crossed as well.
     const second = trl("serve", "--socket-path", daemon.socketPath);
     expect([second.code, second.err]).toEqual([1, expect.stringContaining("a daemon is already running on")]);
@@ -235,17 +238,23 @@ describe("ten times in a row", () => {
   });
 });
 
-/** Connects again and again; who is let in and then let go with all others has not been turned away. */
+/**
+ * Connects again and again. A connection that the daemon has accepted goes with all others when it cuts them: one at
+ * most per upgrade, since the next one waits in the listener's queue. Where that comes before Bun has reported the
+ * connection as open, `connect` itself fails, with ECONNRESET instead of the ECONNREFUSED of a socket without a listener.
+ */
 function keepVisiting(daemon: TestDaemon) {
   let isOver = false;
+  let cut = 0;
   const refusals: string[] = [];
   const visiting = (async () => {
     while (!isOver) {
       try {
         using visitor = await daemon.connect();
-        await visitor.call("system.ping", {}).catch(() => {});
+        await visitor.call("system.ping", {}).catch(() => cut++);
       } catch (error) {
-        refusals.push(String(error));
+        if ((error as NodeJS.ErrnoException).code === "ECONNRESET") cut++;
+        else refusals.push(String(error));
       }
       await Bun.sleep(2);
     }
@@ -254,7 +263,7 @@ function keepVisiting(daemon: TestDaemon) {
     async end() {
       isOver = true;
       await visiting;
-      return refusals;
+      return { refusals, cut };
     },
   };
 }
