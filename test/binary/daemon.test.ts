@@ -50,20 +50,18 @@ describe("a wrong command line exits with 64, as every verb does:", () => {
 });
 
 describe("start", () => {
-  test("with flags alone, as launchers do: socket at once, 0600, pid file, gone within a second of SIGTERM", async () => {
+  test("with flags alone, as launchers do: socket, 0600, pid file, gone after SIGTERM", async () => {
     using dir = tempDir();
     const socket = join(dir.path, "x.sock");
     const child = Bun.spawn([binary, "--socket-path", socket], {
       env: process.env,
       stdio: ["ignore", "ignore", "ignore"],
     });
-    await until("the socket", () => existsSync(socket), 3000);
+    await until("the socket", () => existsSync(socket));
     expect(statSync(socket).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(dir.path, "x.pid"), "utf8").trim()).toBe(String(child.pid));
-    const began = performance.now();
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);
-    expect(performance.now() - began).toBeLessThan(1000);
     expect(existsSync(socket)).toBe(false);
     expect(existsSync(join(dir.path, "x.pid"))).toBe(false);
   });
@@ -87,7 +85,7 @@ describe("start", () => {
         env: { TRL_RUNTIME_DIR: dir.path, ...env },
         stdio: ["ignore", "ignore", "ignore"],
       });
-      await until("the socket", () => existsSync(path), 3000);
+      await until("the socket", () => existsSync(path));
       child.kill();
       await child.exited;
     }
@@ -179,7 +177,7 @@ describe("what is in the way", () => {
     const files = () => [
       ...new Bun.Glob(`trl-${first.pid}-*`).scanSync({ cwd: "/dev/shm", onlyFiles: false }),
     ];
-    await until("its files to be gone", () => files().length === 0, 3000);
+    await until("its files to be gone", () => files().length === 0);
     second.kill();
     await second.exited;
     await first[Symbol.asyncDispose]();

@@ -71,11 +71,7 @@ const sleeperOf = (mark: string) => listProcesses().find(({ args }) => args === 
 
 const sleepersOf = (mark: string) => processesWith(`sleep ${mark}`);
 
-test(
-  "20 commands, terminals and escapees: all dead within three seconds, and nobody else",
-  () => expectAllDead([]),
-  20_000,
-);
+test("20 commands, terminals and escapees: all dead, and nobody else", () => expectAllDead([]), 20_000);
 
 needs("limits", "sandbox").test(
   "and so are sandboxes and what is limited",
@@ -106,10 +102,9 @@ async function expectAllDead(isolations: Isolation[]): Promise<void> {
   const session = await newSession(again);
   expect(await session.out("echo at once")).toBe("at once");
   await until("their end", () => sleepersOf(mark).length === 0);
-  const ended = /had left processes=(\d+) durationMs=(\d+)/;
-  const [, processes, durationMs] = await until("the log", () => ended.exec(next.log()));
+  const ended = /had left processes=(\d+) durationMs=\d+/;
+  const [, processes] = await until("the log", () => ended.exec(next.log()));
   expect(Number(processes)).toBeGreaterThan(25);
-  expect(Number(durationMs)).toBeLessThan(3000); // since it listens
   expect(next.log()).toMatch(/left by a killed daemon pid=\d+/);
   expect(cgroupsOf(first.pid).filter((group) => !group.endsWith(".daemon"))).toEqual([]);
   expect(dirsOf(first.pid)).toEqual([]);
@@ -251,18 +246,16 @@ test("nothing of a daemon that lives is touched, also where its socket and its p
 /** Without a tag, in a session of its own, and nobody's child. */
 const escaping = (mark: string) => `env -i setsid sh -c 'sleep ${mark} >/dev/null 2>&1 & exit'`;
 
-test("what has cleared its environment is noted at once while its command is young", async () => {
+test("what has cleared its environment is noted while its command runs, and when it has ended", async () => {
   await using first = await startDaemon();
   using wire = await first.connect();
   const marks = Array.from({ length: 7 }, newMark);
-  const began = performance.now();
   for (const mark of marks.slice(1)) {
     const { id } = await newSession(wire);
     const command = `${escaping(mark)}; sleep 1000`;
     await wire.call("exec.stream", { session_id: id, command, timeout_s: 0 });
     await until("it to be noted", () => isNoted(first, sleeperOf(mark)));
   }
-  expect(performance.now() - began).toBeLessThan(3000); // with a look in a second, twice as long
   const { run } = await newSession(wire);
   await run(escaping(marks[0]!));
   await until("it to be noted", () => isNoted(first, sleeperOf(marks[0]!)));

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { needs } from "../support/needs.ts";
 import { newSession } from "../support/session.ts";
+import { tempDir } from "../support/temp-dir.ts";
 import { until } from "../support/wait.ts";
 
 let daemon: TestDaemon;
@@ -117,11 +118,12 @@ describe("many at once", () => {
   test("requests on one connection do not wait for each other", async () => {
     using wire = await daemon.connect();
     const session = await newSession(wire);
-    const slow = session.run("sleep 0.5");
-    const began = performance.now();
+    const slow = session.run("sleep 1000");
     await wire.call("system.ping", {});
-    expect(performance.now() - began).toBeLessThan(300);
-    await slow;
+    await until("the command", async () => {
+      return (await wire.call("exec.cancel", { session_id: session.id })).cancelled;
+    });
+    expect((await slow).reason).toBe("cancelled");
   });
 
   test("a thousand requests in one write are all answered", async () => {
@@ -146,9 +148,10 @@ describe("many at once", () => {
   test("sessions run in parallel", async () => {
     using wire = await daemon.connect();
     const sessions = await Promise.all(Array.from({ length: 20 }, () => newSession(wire)));
-    const began = performance.now();
-    await Promise.all(sessions.map(({ run }) => run("sleep 0.5")));
-    expect(performance.now() - began).toBeLessThan(3000);
+    using dir = tempDir();
+    // Each command waits until all of them have begun.
+    const command = `touch ${dir.path}/$$; while [ $(ls ${dir.path} | wc -l) -lt 20 ]; do sleep 0.05; done`;
+    await Promise.all(sessions.map(async ({ run }) => expect((await run(command)).exit_code).toBe(0)));
   });
 });
 
@@ -159,11 +162,7 @@ test("a client that never reads is not read, harms nobody and does not grow the 
   deaf.pause();
   const request = `${JSON.stringify({ id: "d", method: "system.describe" })}\n`.repeat(1000);
   for (let i = 0; i < 40; i++) deaf.send(request); // some 400 MB of replies, if they were all made
-  for (let i = 0; i < 20; i++) {
-    const began = performance.now();
-    await observer.call("system.ping", {});
-    expect(performance.now() - began).toBeLessThan(1000);
-  }
+  for (let i = 0; i < 20; i++) await observer.call("system.ping", {});
   const after = (await observer.call("system.stats", {})).memory_rss_bytes;
   expect((after - before) / 1024 / 1024).toBeLessThan(128);
   deaf[Symbol.dispose]();

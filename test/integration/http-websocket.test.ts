@@ -239,9 +239,7 @@ describe("streams", () => {
     await until("output", printed);
     let last = -1;
     await until("the command to be held back", async () => {
-      const start = performance.now();
       await daemon.call("system.ping", {});
-      expect(performance.now() - start).toBeLessThan(500);
       await Bun.sleep(100);
       const earlier = last;
       last = await printed();

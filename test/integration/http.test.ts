@@ -439,9 +439,7 @@ describe("clients that misbehave", () => {
       async () => (await daemon.call("session.info", { session_id })).state === "running",
     );
     for (let ping = 0; ping < 200; ping++) {
-      const start = performance.now();
       await daemon.call("system.ping", {});
-      expect(performance.now() - start).toBeLessThan(500);
       expect(residentBytes(daemon.pid) - before).toBeLessThan(64 * 1024 * 1024);
     }
     const printed = async () =>

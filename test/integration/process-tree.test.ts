@@ -1,6 +1,7 @@
 // Who lives and who dies: background processes, escapees, timeouts, destroy, shutdown.
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { shutdownGraceMs } from "../../src/core/limits.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { needs } from "../support/needs.ts";
 import { childrenOf, isAlive } from "../support/processes.ts";
@@ -73,14 +74,14 @@ test("a background process does not hold up the reply, and never gets SIGPIPE", 
   withDaemon(async (daemon) => {
     using wire = await daemon.connect();
     const session = await newSession(wire);
-    const done = `${daemon.dir}/done`;
-    const began = performance.now();
+    const [go, done] = [`${daemon.dir}/go`, `${daemon.dir}/done`];
+    // It prints until the reply is there.
     const result = await session.run(
-      `(for i in $(seq 50); do echo $i; sleep 0.01; done; touch ${done}) & echo hi`,
+      `(while [ ! -e ${go} ]; do echo x; sleep 0.01; done; echo last && touch ${done}) & echo hi`,
     );
-    expect(performance.now() - began).toBeLessThan(400);
-    expect(result.stdout).toStartWith("hi\n");
+    expect(result.stdout).toContain("hi\n");
     expect(result.leftovers.length).toBeGreaterThan(0);
+    writeFileSync(go, "");
     await until("the background loop to finish", () => Bun.file(done).exists());
   }));
 
@@ -135,7 +136,7 @@ test("SIGTERM with twenty running commands leaves no process, no socket, no file
     const began = performance.now();
     daemon.kill("SIGTERM");
     expect(await daemon.exited).toBe(0);
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(performance.now() - began).toBeLessThan(20 * shutdownGraceMs); // not one after the other
     expect(pids.filter(isAlive)).toEqual([]);
     expect(await Bun.file(daemon.socketPath).exists()).toBe(false);
     expect(await Bun.file(daemon.socketPath.replace(".sock", ".pid")).exists()).toBe(false);

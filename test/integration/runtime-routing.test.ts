@@ -258,11 +258,13 @@ describe("another client", () => {
     const terminal = await newTerminal(wire, { runtime, command: "cat" });
     const { stream_id } = await wire.call("exec.stream", {
       session_id: session.id,
-      command: "echo one; sleep 0.3; echo two",
+      command: "echo one; read go; echo two",
+      open_stdin: true,
     });
     await wire.frame((frame) => frame["stream_id"] === stream_id && frame["data"] === "one\n");
     await other.call("exec.attach", { stream_id, stdout_offset: 1 });
     await other.call("exec.attach", { stream_id }); // and once more
+    await wire.call("exec.write", { stream_id, data: "\n" });
     const first = await Watcher.subscribe(wire, { session_id: terminal.id, from: 0 });
     const second = await Watcher.subscribe(other, { session_id: terminal.id, from: 0 });
     await terminal.type("seen by both\r");

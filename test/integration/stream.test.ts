@@ -659,10 +659,8 @@ describe("a slow client", () => {
     const destroyed = await deaf();
     await other.call("session.destroy", { session_id: destroyed.session.id, force: true });
     await deaf();
-    const began = performance.now();
     patient.kill("SIGTERM");
     expect(await patient.exited).toBe(0);
-    expect(performance.now() - began).toBeLessThan(1000);
     timed.wire.resume();
     for (const { wire } of [timed, cancelled, destroyed]) wire[Symbol.dispose]();
   }, 20_000);

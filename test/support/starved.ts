@@ -4,7 +4,8 @@ import { tempDir } from "./temp-dir.ts";
 
 const ticksPerSecond = 100;
 
-function cpuSeconds(pid: number): number {
+/** What a process has used so far; another program's load makes it hardly larger. */
+export function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
   const [user, system] = stat
     .slice(stat.lastIndexOf(")") + 2)

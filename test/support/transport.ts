@@ -64,7 +64,8 @@ export const testInFullOver = (...names: (TransportName | "runtime")[]) =>
 const isFirstRun = () => current === "unix" && currentPlace === "host";
 
 /** For a test that takes its time for something in which neither transport nor runtime has a part. */
-export const testOnce = () => (isFirstRun() ? bun.test : undeclared);
+export const testOnce = (...required: RequirementName[]) =>
+  isFirstRun() ? needs(...required).test : undeclared;
 
 /** How often a test repeats something: where it is run again, a few times show as much. */
 export const times = (atFirst: number, again: number) => (isFirstRun() ? atFirst : again);

@@ -110,12 +110,16 @@ test("a line that never ends takes no memory beyond the limit", () => {
 test("a long line that comes byte by byte costs no more than its length", () => {
   const decoder = new LineDecoder(2 ** 20);
   const byte = Uint8Array.of(0x78);
+  const cpuMs = () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  };
   const timeFor = (bytes: number) => {
-    const began = performance.now();
+    const began = cpuMs();
     for (let i = 0; i < bytes; i++)
       for (const _ of decoder.push(byte)) throw new Error("there is no line yet");
     expect([...decoder.push(Buffer.from("\n"))]).toMatchObject([{ kind: "line", bytes: { length: bytes } }]);
-    return performance.now() - began;
+    return cpuMs() - began;
   };
   timeFor(16 * 1024); // warm
   const short = timeFor(16 * 1024);
