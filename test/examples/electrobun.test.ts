@@ -5,7 +5,15 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { connect } from "../../src/client/connect.ts";
 import type { Trl } from "../../src/client/trl.ts";
-import { complaintsOf, launchBrowser, rowsOf, screenOf, seenWithinMs, sees } from "../support/browser.ts";
+import {
+  complaintsOf,
+  launchBrowser,
+  rowsOf,
+  screenOf,
+  seenWithinMs,
+  sees,
+  seesRows,
+} from "../support/browser.ts";
 import { type BrowserWindow, windows } from "../support/electrobun/bun.ts";
 import { installExample, type Project } from "../support/electrobun/project.ts";
 import type { Packet } from "../support/electrobun/rpc.ts";
@@ -118,10 +126,10 @@ test("types and sees, through view, main process, daemon and shell, in whatever 
   expect(numbers.length).toBeGreaterThan(10);
   expect(complaints).toEqual([]);
 
+  await sees(page, prompt);
   const rows = await rowsOf(page);
   await page.reload();
-  await sees(page, /^grüße$/m);
-  expect(await rowsOf(page)).toEqual(rows);
+  await seesRows(page, rows);
   await page.close();
 });
 

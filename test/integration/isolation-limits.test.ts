@@ -135,9 +135,9 @@ describe("processor", () => {
     const { run } = await newSession(wire, { isolation });
     const result = await run(`timeout 3 sh -c '${spin}'`);
     const share = result.receipt.cpu_ms! / result.duration_ms;
-    // It may get less on a busy machine, but never much more: the first moments are not counted yet.
-    expect(share).toBeWithin(0.02, 0.42);
-    expect(result.receipt.throttled_ms).toBeGreaterThan(0);
+    // Never much more: the first moments are not counted yet. On a busy machine it may get less, and is not throttled.
+    expect(share).toBeLessThan(0.42);
+    if (share > 0.25) expect(result.receipt.throttled_ms).toBeGreaterThan(0);
   });
 
   test("time is limited for one process", async () => {

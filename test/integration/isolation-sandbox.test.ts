@@ -9,7 +9,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Isolation } from "../../src/protocol/isolation.ts";
 import { startDaemon, startHere, type TestDaemon } from "../support/daemon.ts";
@@ -22,7 +21,8 @@ import { Wire } from "../support/wire.ts";
 
 let daemon: TestDaemon;
 let wire: Wire;
-const place = tempDir();
+/** The tests see the daemon's directory from within the sandboxes' own /tmp. */
+const place = tempDir("/tmp");
 const workDir = join(place.path, "work");
 
 beforeAll(async () => {
@@ -77,7 +77,7 @@ needs("sandbox").describe("the sandbox", () => {
     const isolation = { sandbox: {} };
     const name = `trl-test-${process.pid}`;
     const session = await newSession(wire, { isolation });
-    // The daemon's directory lies in /tmp here, and what leads to the shell's own files is to be seen.
+    // What leads to the shell's own files is to be seen.
     const way = place.path.split("/").at(-1)!;
     expect(await session.out("ls -A /tmp")).toBe(way);
     await session.out(`mkdir /tmp/${name} && cd /tmp/${name} && touch here`);
@@ -85,7 +85,7 @@ needs("sandbox").describe("the sandbox", () => {
     expect(existsSync(`/tmp/${name}`)).toBeFalse();
     const other = await newSession(wire, { isolation });
     expect(await other.out("ls -A /tmp")).toBe(way);
-    const ours = () => readdirSync(tmpdir()).filter((entry) => entry.startsWith(`trl-${daemon.pid}-`));
+    const ours = () => readdirSync("/tmp").filter((entry) => entry.startsWith(`trl-${daemon.pid}-`));
     expect(ours().length).toBe(2);
     await wire.call("session.destroy", { session_id: session.id });
     await wire.call("session.destroy", { session_id: other.id });
@@ -198,7 +198,7 @@ needs("sandbox").describe("the sandbox", () => {
   });
 
   test("leaves nothing behind where it is refused", async () => {
-    const ours = () => readdirSync(tmpdir()).filter((entry) => entry.startsWith(`trl-${daemon.pid}-`));
+    const ours = () => readdirSync("/tmp").filter((entry) => entry.startsWith(`trl-${daemon.pid}-`));
     const before = ours();
     const refused = { sandbox: { hidden: ["/usr"] } }; // where the shell is
     expect((await wire.fail("session.create", { isolation: refused })).code).toBe("INVALID_PARAMS");
@@ -216,8 +216,8 @@ needs("sandbox").describe("the sandbox", () => {
 
   test("keeps its /tmp from everybody else, and temporary files in it", () =>
     inside({ sandbox: {} }, async ({ out }) => {
-      const [own] = readdirSync(tmpdir()).filter((entry) => entry.startsWith(`trl-${daemon.pid}-`));
-      expect(statSync(join(tmpdir(), own!)).mode & 0o777).toBe(0o700);
+      const [own] = readdirSync("/tmp").filter((entry) => entry.startsWith(`trl-${daemon.pid}-`));
+      expect(statSync(join("/tmp", own!)).mode & 0o777).toBe(0o700);
       expect(await out("stat -c %a /tmp; mktemp | cut -c 1-5; echo $TMPDIR")).toBe("1777\n/tmp/\n/tmp");
     }));
 

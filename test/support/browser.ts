@@ -1,4 +1,5 @@
 // Real Chromium, for tests that declare `needs("chromium")`, and what its pages show.
+import { expect } from "bun:test";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { findBrowser } from "./requirements.ts";
 import { until } from "./wait.ts";
@@ -35,6 +36,13 @@ export async function sees(page: Page, what: string | RegExp): Promise<string> {
   } catch (error) {
     throw new Error(`${(error as Error).message}; the screen is\n${screen}`);
   }
+}
+
+/** Waits until the page's terminal shows these rows and no others: a page draws them as they come, not all at once. */
+export async function seesRows(page: Page, rows: string[]): Promise<void> {
+  const isSame = async () => Bun.deepEquals(await rowsOf(page), rows);
+  await until("these rows", isSame, seenWithinMs).catch(() => {});
+  expect(await rowsOf(page)).toEqual(rows);
 }
 
 /** Waits until an element has this text. */

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { MethodName, Params, Result } from "../../src/protocol/methods.ts";
 import { type DaemonSetup, startDaemon, type TestDaemon } from "./daemon.ts";
-import { until } from "./wait.ts";
+import { hangMs, until } from "./wait.ts";
 import type { Frame } from "./wire.ts";
 
 export interface HttpDaemon extends TestDaemon {
@@ -82,7 +82,7 @@ export class RawClient implements Disposable {
     this.#socket.pause();
   }
 
-  async status(timeoutMs = 10_000): Promise<number> {
+  async status(timeoutMs = hangMs): Promise<number> {
     const line = await until(
       "a status line",
       () => /^HTTP\/1\.1 (\d+)/.exec(this.received) ?? (this.isClosed ? ["", "0"] : undefined),
@@ -91,7 +91,7 @@ export class RawClient implements Disposable {
     return Number(line[1]);
   }
 
-  async untilClosed(timeoutMs = 10_000): Promise<string> {
+  async untilClosed(timeoutMs = hangMs): Promise<string> {
     await until("the end of the connection", () => this.isClosed, timeoutMs);
     return this.received;
   }
@@ -203,7 +203,7 @@ export class SocketClient implements Disposable {
     this.send(JSON.stringify(frame));
   }
 
-  frame(matches: (frame: Frame) => boolean, timeoutMs = 10_000): Promise<Frame> {
+  frame(matches: (frame: Frame) => boolean, timeoutMs = hangMs): Promise<Frame> {
     return until(
       "a frame",
       () => {

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** A directory of one's own, removed with everything in it. */
-export function tempDir(): { path: string } & Disposable {
-  const path = mkdtempSync(join(tmpdir(), "trl-test-"));
+export function tempDir(parent = tmpdir()): { path: string } & Disposable {
+  const path = mkdtempSync(join(parent, "trl-test-"));
   noteOwner(path);
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }

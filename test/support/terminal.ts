@@ -1,7 +1,7 @@
 // A terminal of the daemon, and somebody who watches it.
 import type { Params } from "../../src/protocol/methods.ts";
 import { Display } from "./screen.ts";
-import { until } from "./wait.ts";
+import { hangMs, until } from "./wait.ts";
 import type { Frame, Wire } from "./wire.ts";
 
 export async function newTerminal(wire: Wire, params: Params<"pty.create"> = {}) {
@@ -71,7 +71,7 @@ export class Watcher {
     return this.bytes;
   }
 
-  untilExit(timeoutMs = 20_000): Promise<Frame> {
+  untilExit(timeoutMs = hangMs): Promise<Frame> {
     return until("the exit frame", () => this.exit, timeoutMs);
   }
 

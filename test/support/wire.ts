@@ -2,6 +2,7 @@
 import type { MethodName, Params, Result } from "../../src/protocol/methods.ts";
 import type { Carrier, CarrierEvents } from "./carriers/carrier.ts";
 import { openUnix } from "./carriers/unix.ts";
+import { hangMs } from "./wait.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a frame is whatever the daemon sent
 export type Frame = Record<string, any>;
@@ -54,7 +55,7 @@ export class Wire implements Disposable {
   }
 
   /** The first frame for which the test holds, whether it has come already or not. */
-  async frame(matches: (frame: Frame) => boolean, timeoutMs = 20_000): Promise<Frame> {
+  async frame(matches: (frame: Frame) => boolean, timeoutMs = hangMs): Promise<Frame> {
     const deadline = performance.now() + timeoutMs;
     for (let seen = 0; ; ) {
       for (; seen < this.frames.length; seen++) if (matches(this.frames[seen]!)) return this.frames[seen]!;
@@ -65,7 +66,7 @@ export class Wire implements Disposable {
     }
   }
 
-  async untilClosed(timeoutMs = 10_000): Promise<void> {
+  async untilClosed(timeoutMs = hangMs): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     while (!this.isClosed) {
       if (performance.now() > deadline) throw new Error("the connection was not closed");
