@@ -18,6 +18,7 @@ import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { until } from "../support/wait.ts";
+import type { Wire } from "../support/wire.ts";
 
 test("the directory that the daemon was started in is not missed", async () => {
   using dir = tempDir();
@@ -73,29 +74,32 @@ describe("the executable", () => {
       },
     ],
   ];
-  test.each(change)("%s: sessions and both kinds of terminals go on", async (_, changed) => {
+  /** A daemon whose executable is changed while it runs. */
+  const useChanged = async (changed: (path: string) => void, use: (wire: Wire) => Promise<void>) => {
     using dir = tempDir();
     const copy = join(dir.path, "trl");
     linkOrCopy(binary, copy);
     await using daemon = await startHere({ program: [copy] });
     changed(copy);
     using wire = await daemon.connect();
-    expect(await (await newSession(wire)).out("x=1; echo $x")).toBe("1");
-    for (const driver of ["native", "bun-pty"] as const) {
-      const { session_id } = await wire.call("pty.create", { command: "echo end", driver });
-      await wire.call("pty.wait", { session_id, until: { text: "end" }, timeout_s: 10 });
-    }
-  });
+    await use(wire);
+  };
 
-  needs("sandbox").test.each(change)("%s: sandboxes go on", async (_, changed) => {
-    using dir = tempDir();
-    const copy = join(dir.path, "trl");
-    linkOrCopy(binary, copy);
-    await using daemon = await startHere({ program: [copy] });
-    changed(copy);
-    using wire = await daemon.connect();
-    expect(await (await newSession(wire, { isolation: { sandbox: {} } })).out("echo in")).toBe("in");
-  });
+  test.each(change)("%s: sessions and both kinds of terminals go on", (_, changed) =>
+    useChanged(changed, async (wire) => {
+      expect(await (await newSession(wire)).out("x=1; echo $x")).toBe("1");
+      for (const driver of ["native", "bun-pty"] as const) {
+        const { session_id } = await wire.call("pty.create", { command: "echo end", driver });
+        await wire.call("pty.wait", { session_id, until: { text: "end" }, timeout_s: 10 });
+      }
+    }),
+  );
+
+  needs("sandbox").test.each(change)("%s: sandboxes go on", (_, changed) =>
+    useChanged(changed, async (wire) => {
+      expect(await (await newSession(wire, { isolation: { sandbox: {} } })).out("echo in")).toBe("in");
+    }),
+  );
 });
 
 /** It is large, and may be on another disk. */

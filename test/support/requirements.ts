@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dockerProblem } from "./docker-engine.ts";
+import type { Abilities, Ability } from "./isolation.ts";
 
 interface Problem {
   reason: string;
@@ -271,24 +272,17 @@ function fontProblem(): Problem | undefined {
   return hasFonts ? undefined : lacks("there is no font for chromium");
 }
 
-type Ability = { available: true } | { available: false; reason: string };
-
-interface Isolation {
-  limits: Record<string, Ability>;
-  sandbox: Ability;
-}
-
-let isolation: Isolation | undefined;
+let isolation: Abilities | undefined;
 
 /** Asks the executable, whose own checks decide. */
-function isolationProblem(select: (isolation: Isolation) => (Ability | undefined)[]): Problem | undefined {
+function isolationProblem(select: (isolation: Abilities) => (Ability | undefined)[]): Problem | undefined {
   if (!existsSync(binary)) return cannot("dist/trl is not built, and it decides");
   isolation ??= describeIsolation();
   for (const ability of select(isolation)) if (ability && !ability.available) return cannot(ability.reason);
   return undefined;
 }
 
-function describeIsolation(): Isolation {
+function describeIsolation(): Abilities {
   const dir = mkdtempSync(join(tmpdir(), "trl-test-describe-"));
   mkdirSync(join(dir, "run"), { mode: 0o700 });
   const { stdout, stderr } = Bun.spawnSync([binary, "--stdin", "--allow-root"], {
