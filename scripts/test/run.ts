@@ -9,6 +9,7 @@ import { excepted, isRequirement, isStrict, mustBeMet, problemOf } from "../../t
 import { stallsIn } from "../../test/support/stalls.ts";
 import { ownersIn } from "../../test/support/temp-dir.ts";
 import { costs, countLine, readReport, type TestCase } from "./report.ts";
+import { runFiles } from "./run-files.ts";
 import { setupHint } from "./setup-plan.ts";
 
 const usage = `Usage: npm test -- [--mode MODE] [--tell-flaky] [--stalls] [--report FILE] [PATTERN ...]
@@ -163,23 +164,13 @@ async function runTests(
   { mode, workerCount, keepAs }: { mode: Mode; workerCount: number; keepAs?: string | undefined },
 ): Promise<TestCase[]> {
   const before = executablePids();
-  rmSync(join(runDir, "report.xml"), { force: true });
-  const report = join(runDir, "report.xml");
-  const flags = [`--parallel=${workerCount}`, "--timeout", "30000", "--max-concurrency=4", "--only-failures"];
-  const reporting = ["--reporter=junit", `--reporter-outfile=${report}`];
-  const child = Bun.spawn(["bun", "test", ...flags, ...reporting, ...files.map((file) => `./${file}`)], {
-    cwd: root,
-    env: {
-      ...process.env,
-      ...(mode === "full" ? { TRL_TEST_FULL: "1" } : {}),
+  const { code, xml } = await runFiles({
+    ...{ cwd: root, files, workers: workerCount, reportFile: join(runDir, "report.xml") },
+    env: mode === "full" ? { TRL_TEST_FULL: "1" } : {},
+    onStart(child) {
+      running = child;
     },
-    stdio: ["ignore", "inherit", "inherit"],
   });
-  running = child;
-  const code = await child.exited;
-  const xml = await Bun.file(report)
-    .text()
-    .catch(() => "");
   if (keepAs) writeFileSync(keepAs, xml);
   const cases = readReport(xml);
   const reported = new Set(cases.map(({ file }) => file));
