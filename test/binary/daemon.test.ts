@@ -155,33 +155,36 @@ describe("a second daemon", () => {
 });
 
 describe("what is in the way", () => {
-  test("a daemon that was killed: its socket, its files and its processes go, the next one serves", async () => {
-    const first = await startDaemon();
-    const wire = await first.connect();
-    const session = await newSession(wire);
-    const result = await session.run("setsid sleep 1000 & sleep 1000 &");
-    const pids = result.leftovers.map(({ pid }) => pid);
-    expect(pids.length).toBe(2);
-    first.kill("SIGKILL");
-    await first.exited;
-    expect(existsSync(first.socketPath)).toBe(true);
-    const second = Bun.spawn([binary, "--socket-path", first.socketPath], {
-      env: process.env,
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    await until("the second one", async () => {
-      using again = await Wire.connect(first.socketPath).catch(() => undefined);
-      return again !== undefined;
-    });
-    await until("the processes left to be dead", () => !pids.some(isAlive));
-    const files = () => [
-      ...new Bun.Glob(`trl-${first.pid}-*`).scanSync({ cwd: "/dev/shm", onlyFiles: false }),
-    ];
-    await until("its files to be gone", () => files().length === 0);
-    second.kill();
-    await second.exited;
-    await first[Symbol.asyncDispose]();
-  });
+  needs("linux").test(
+    "a daemon that was killed: its socket, its files and its processes go, the next one serves",
+    async () => {
+      const first = await startDaemon();
+      const wire = await first.connect();
+      const session = await newSession(wire);
+      const result = await session.run("setsid sleep 1000 & sleep 1000 &");
+      const pids = result.leftovers.map(({ pid }) => pid);
+      expect(pids.length).toBe(2);
+      first.kill("SIGKILL");
+      await first.exited;
+      expect(existsSync(first.socketPath)).toBe(true);
+      const second = Bun.spawn([binary, "--socket-path", first.socketPath], {
+        env: process.env,
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      await until("the second one", async () => {
+        using again = await Wire.connect(first.socketPath).catch(() => undefined);
+        return again !== undefined;
+      });
+      await until("the processes left to be dead", () => !pids.some(isAlive));
+      const files = () => [
+        ...new Bun.Glob(`trl-${first.pid}-*`).scanSync({ cwd: "/dev/shm", onlyFiles: false }),
+      ];
+      await until("its files to be gone", () => files().length === 0);
+      second.kill();
+      await second.exited;
+      await first[Symbol.asyncDispose]();
+    },
+  );
 
   test("a file that is not a socket is left alone", () => {
     using dir = tempDir();

@@ -1,5 +1,5 @@
 // A daemon that is killed leaves everything behind. The next one on the same socket ends it, and touches nobody else's.
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,6 +15,9 @@ import { tempDir } from "../support/temp-dir.ts";
 import { upgrade } from "../support/upgrade.ts";
 import { until } from "../support/wait.ts";
 import { Wire } from "../support/wire.ts";
+
+/** Escapees are started by setsid, and looked for in /proc. */
+const { test } = needs("linux");
 
 let marks = 0;
 /** A number of seconds that nobody else sleeps for. */

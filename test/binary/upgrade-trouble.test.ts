@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startHere } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
 import { endAll, isAlive } from "../support/processes.ts";
 import { binary, shellBinary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
@@ -44,7 +45,7 @@ test("what is handed over is in nobody's environment afterwards", async () => {
 });
 
 describe("a trial comes to an end", () => {
-  test("whatever the program prints, and whoever it leaves behind", async () => {
+  needs("linux").test("whatever the program prints, and whoever it leaves behind", async () => {
     await using daemon = await startHere();
     using wire = await daemon.connect();
     const left = join(daemon.dir, "left");

@@ -1,5 +1,5 @@
 // Another program takes the daemon's place: what ran goes on, with the same pids, and nothing is lost.
-import { describe, expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "../../src/client/connect.ts";
 import { version } from "../../src/util/version.ts";
@@ -12,6 +12,9 @@ import { newTerminal, Watcher } from "../support/terminal.ts";
 import { descriptorsOf, upgrade } from "../support/upgrade.ts";
 import { until } from "../support/wait.ts";
 import type { Wire } from "../support/wire.ts";
+
+/** Elsewhere nothing is handed over: an upgrade is a restart. */
+const { describe, test } = needs("linux");
 
 const ids = {
   past: "x-00000001",

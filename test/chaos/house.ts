@@ -1,8 +1,8 @@
 // What a daemon holds of the machine, seen from outside: descriptors, processes, files, control groups, memory.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { residentBytes } from "../support/http.ts";
 import { cgroupsOf } from "../support/isolation.ts";
+import { residentBytes } from "../support/processes.ts";
 import { until } from "../support/wait.ts";
 
 export interface Holdings {

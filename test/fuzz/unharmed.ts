@@ -1,8 +1,7 @@
 // That a daemon is none the worse for what it was sent: alive, of the same size, and with the same defaults as before.
 import { expect } from "bun:test";
 import type { TestDaemon } from "../support/daemon.ts";
-import { residentBytes } from "../support/http.ts";
-import { isAlive } from "../support/processes.ts";
+import { isAlive, residentBytes } from "../support/processes.ts";
 import { until } from "../support/wait.ts";
 import { Wire } from "../support/wire.ts";
 

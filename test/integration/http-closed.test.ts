@@ -1,12 +1,14 @@
 // Each way in by HTTP that must stay closed.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type HttpDaemon, RawClient, rawRequest, residentBytes, startHttp } from "../support/http.ts";
+import { type HttpDaemon, RawClient, rawRequest, startHttp } from "../support/http.ts";
 import { needs } from "../support/needs.ts";
+import { residentBytes } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
 import { tempDir } from "../support/temp-dir.ts";
-import { until } from "../support/wait.ts";
+import { hangMs, until } from "../support/wait.ts";
 import type { Frame } from "../support/wire.ts";
 
 const allowed = "https://app.example.org";
@@ -396,10 +398,11 @@ describe("an address that others can reach", () => {
   function serve(flags: string[], env: Record<string, string> = {}) {
     const dir = tempDir();
     const { exitCode, stderr, stdout } = Bun.spawnSync(
-      ["timeout", "3", binary, "serve", "--allow-root", "--socket-path", join(dir.path, "s"), ...flags],
+      [binary, "serve", "--allow-root", "--socket-path", join(dir.path, "s"), ...flags],
       {
         env: { PATH: process.env["PATH"], TRL_RUNTIME_DIR: process.env["TRL_RUNTIME_DIR"], ...env },
         stdio: ["ignore", "pipe", "pipe"],
+        timeout: hangMs,
       },
     );
     const isLeft = existsSync(join(dir.path, "s"));

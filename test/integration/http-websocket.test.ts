@@ -1,13 +1,8 @@
 // WebSocket: who may open one, both dialects on it, and clients that misbehave.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  type HttpDaemon,
-  RawClient,
-  rawRequest,
-  residentBytes,
-  SocketClient,
-  startHttp,
-} from "../support/http.ts";
+import { type HttpDaemon, RawClient, rawRequest, SocketClient, startHttp } from "../support/http.ts";
+import { residentBytes } from "../support/processes.ts";
 import { until } from "../support/wait.ts";
 import type { Frame } from "../support/wire.ts";
 

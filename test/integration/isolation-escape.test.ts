@@ -1,6 +1,5 @@
 // Ways out of a session, tried in one that is kept: whatever they do, they are dead after destroy, and the same in
 // another session is not touched.
-import * as bun from "bun:test";
 import { afterAll, beforeAll, expect } from "bun:test";
 import type { Isolation } from "../../src/protocol/isolation.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
@@ -73,7 +72,7 @@ const untilThere = (mark: string) => until(`a process with ${mark}`, () => pidsW
 for (const [name, { isolation, requirements }] of Object.entries(kinds)) {
   needs(...requirements).describe(`kept by ${name},`, () => {
     for (const name of Object.keys(escapes))
-      (name === withPython ? python : bun).test.concurrent(`${name} is no way out`, async () => {
+      (name === withPython ? python : needs("linux")).test.concurrent(`${name} is no way out`, async () => {
         const [mine, theirs] = [newMark(), newMark()];
         const bystander = await newSession(wire); // with several about, it is not clear whose an orphan is
         await bystander.run(`sleep ${newMark()} &`);

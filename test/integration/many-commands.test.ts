@@ -1,7 +1,8 @@
 // Commands that end at once, eight sessions side by side: nothing is lost, mixed up or left. Ten thousand in test:full.
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import { startDaemon } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
 import { childrenOf } from "../support/processes.ts";
 import { newSession, type TestSession } from "../support/session.ts";
 import { isFull } from "../support/transport.ts";
@@ -50,27 +51,31 @@ async function settled(count: () => number): Promise<number> {
 
 const zombiesOf = (pid: number): number => childrenOf(pid).filter(({ state }) => state === "Z").length;
 
-test(`${sessionCount * commandsPerSession} commands over eight sessions: every byte and exit code is right, and nothing is left`, async () => {
-  await using daemon = await startDaemon({ flags: ["--session-max-commands", "0"] });
-  const wires = await Promise.all(
-    Array.from({ length: sessionCount }, () => Wire.connect(daemon.socketPath)),
-  );
-  for (const wire of wires) {
-    wire.keepsFrames = false;
-    wire.onFrame = () => {};
-  }
-  const descriptors = () => readdirSync(`/proc/${daemon.pid}/fd`).length;
-  const sessions = await Promise.all(
-    wires.map((wire, index) => newSession(wire, kinds[index % kinds.length])),
-  );
-  await Promise.all(sessions.map(({ run }) => run("true")));
-  const before = await settled(descriptors);
-  const wrong = await Promise.all(sessions.map(runAll));
-  expect(wrong.flat()).toEqual([]);
-  await until("the descriptors to be as before", () => descriptors() <= before);
-  await until("no zombie", () => zombiesOf(daemon.pid) === 0);
-  const stats = await wires[0]!.call("system.stats", {});
-  expect(stats.total_commands_run).toBe(sessionCount * (commandsPerSession + 1));
-  expect(stats).toMatchObject({ running_commands: 0, leftover_processes: 0 });
-  for (const wire of wires) wire[Symbol.dispose]();
-}, 120_000);
+needs("linux").test(
+  `${sessionCount * commandsPerSession} commands over eight sessions: every byte and exit code is right, and nothing is left`,
+  async () => {
+    await using daemon = await startDaemon({ flags: ["--session-max-commands", "0"] });
+    const wires = await Promise.all(
+      Array.from({ length: sessionCount }, () => Wire.connect(daemon.socketPath)),
+    );
+    for (const wire of wires) {
+      wire.keepsFrames = false;
+      wire.onFrame = () => {};
+    }
+    const descriptors = () => readdirSync(`/proc/${daemon.pid}/fd`).length;
+    const sessions = await Promise.all(
+      wires.map((wire, index) => newSession(wire, kinds[index % kinds.length])),
+    );
+    await Promise.all(sessions.map(({ run }) => run("true")));
+    const before = await settled(descriptors);
+    const wrong = await Promise.all(sessions.map(runAll));
+    expect(wrong.flat()).toEqual([]);
+    await until("the descriptors to be as before", () => descriptors() <= before);
+    await until("no zombie", () => zombiesOf(daemon.pid) === 0);
+    const stats = await wires[0]!.call("system.stats", {});
+    expect(stats.total_commands_run).toBe(sessionCount * (commandsPerSession + 1));
+    expect(stats).toMatchObject({ running_commands: 0, leftover_processes: 0 });
+    for (const wire of wires) wire[Symbol.dispose]();
+  },
+  120_000,
+);

@@ -1,4 +1,5 @@
 // Who lives and who dies: background processes, escapees, timeouts, destroy, shutdown.
+import * as bun from "bun:test";
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { shutdownGraceMs } from "../../src/core/limits.ts";
@@ -37,6 +38,7 @@ async function withDaemon(body: (daemon: TestDaemon) => Promise<void>): Promise<
 
 // Each has a daemon of its own, and mostly waits for processes that do not want to end.
 describe.each(Object.entries(escapes))("a process left %s", (_, command) => {
+  const { test } = command.includes("setsid") ? needs("linux") : bun;
   test.concurrent("lives on, is named, and dies with its session", () =>
     withDaemon(async (daemon) => {
       using wire = await daemon.connect();
@@ -113,7 +115,7 @@ test("destroy with force gives the waiting caller its own reply", () =>
     expect((await wire.fail("session.info", { session_id: session.id })).code).toBe("SESSION_NOT_FOUND");
   }));
 
-test("SIGTERM with twenty running commands leaves no process, no socket, no file", () =>
+needs("linux").test("SIGTERM with twenty running commands leaves no process, no socket, no file", () =>
   withDaemon(async (daemon) => {
     using wire = await daemon.connect();
     const files: string[] = [];
@@ -144,9 +146,10 @@ test("SIGTERM with twenty running commands leaves no process, no socket, no file
       [],
     );
     expect(wire.frames.filter((frame) => frame["id"]?.startsWith("run")).length).toBe(20);
-  }));
+  }),
+);
 
-test("a process with a forged tag dies with its session all the same", () =>
+needs("linux").test("a process with a forged tag dies with its session all the same", () =>
   withDaemon(async (daemon) => {
     using wire = await daemon.connect();
     const session = await newSession(wire);
@@ -158,9 +161,10 @@ test("a process with a forged tag dies with its session all the same", () =>
     await wire.call("session.destroy", { session_id: session.id });
     expect(isAlive(pid)).toBe(false);
     expect(await other.out("echo here")).toBe("here");
-  }));
+  }),
+);
 
-test("a process that changed its tag dies with the command that is stopped", () =>
+needs("linux").test("a process that changed its tag dies with the command that is stopped", () =>
   withDaemon(async (daemon) => {
     using wire = await daemon.connect();
     const session = await newSession(wire);
@@ -172,9 +176,10 @@ test("a process that changed its tag dies with the command that is stopped", () 
       timeout_s: 0.5,
     });
     expect(isAlive(await pidIn(F))).toBe(false);
-  }));
+  }),
+);
 
-test("one session's stray process is not charged to another", () =>
+needs("linux").test("one session's stray process is not charged to another", () =>
   withDaemon(async (daemon) => {
     using wire = await daemon.connect();
     const a = await newSession(wire);
@@ -188,7 +193,8 @@ test("one session's stray process is not charged to another", () =>
     const pid = await pidIn(F);
     await wire.call("session.destroy", { session_id: b.id });
     expect(isAlive(pid)).toBe(true);
-  }));
+  }),
+);
 
 test("children from before the daemon became itself are none of its business", async () => {
   await using daemon = await startDaemon({ program: ["bash", "-c", 'sleep 5432 & exec "$0" "$@"', binary] });
@@ -230,7 +236,7 @@ test("leftovers are named by what they are", () =>
     expect(leftovers[0]?.command).toMatch(/bash \(subshell\)$/);
   }));
 
-test("adopted processes that end are reaped", () =>
+needs("linux").test("adopted processes that end are reaped", () =>
   withDaemon(async (daemon) => {
     using wire = await daemon.connect();
     const session = await newSession(wire);
@@ -240,7 +246,8 @@ test("adopted processes that end are reaped", () =>
       return children.length === 1 && children[0]!.state !== "Z";
     });
     expect((await wire.call("system.stats", {})).leftover_processes).toBe(0);
-  }));
+  }),
+);
 
 needs("linux").test(
   "beyond a thousand children an orphan is still seen, named and ended, with its session, command or daemon",

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
 import { listProcesses } from "../support/processes.ts";
 import { Random } from "../support/random.ts";
 import { newSession, type TestSession } from "../support/session.ts";
@@ -308,7 +309,7 @@ describe("what comes right behind a program", () => {
     await until("shells that are left over go", () => daemonChildren() <= before + 1);
   });
 
-  test("the daemon's own input is nobody's", async () => {
+  needs("linux").test("the daemon's own input is nobody's", async () => {
     const { run } = await newSession(wire, bash);
     const input = () => readlinkSync(`/proc/${daemon.pid}/fd/0`);
     const before = input();
@@ -330,7 +331,7 @@ test("variables that every shell has for itself are not passed on", async () => 
   expect(await odd.out("printenv OPTIND PS4")).toBe(await odd.out("true; printenv OPTIND PS4"));
 });
 
-test("a program that leaves the session is waited for as a shell would", async () => {
+needs("linux").test("a program that leaves the session is waited for as a shell would", async () => {
   const { run } = await newSession(wire, bash);
   for (const setsid of ["setsid", "/usr/bin/setsid", "env setsid", "nice setsid"])
     expect(await run(`${setsid} sh -c 'sleep 0.1; echo hi; exit 3'`)).toMatchObject({

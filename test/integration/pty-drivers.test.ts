@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { driverNames } from "../../src/protocol/pty.ts";
 import { startDaemon, startHere, type TestDaemon } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
 import { isAlive } from "../support/processes.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { newTerminal, Watcher } from "../support/terminal.ts";
@@ -182,7 +183,7 @@ describe.each([...driverNames])("%s", (driver) => {
     );
   });
 
-  test("ends all that the program started when it is closed, escapees included", async () => {
+  needs("linux").test("ends all that the program started when it is closed, escapees included", async () => {
     const terminal = await newTerminal(wire, {
       driver,
       command:
@@ -204,7 +205,7 @@ describe.each([...driverNames])("%s", (driver) => {
     await until("the end of what was left", () => !isAlive(pid!));
   });
 
-  test("gives back its descriptors", async () => {
+  needs("linux").test("gives back its descriptors", async () => {
     const count = () => readdirSync(`/proc/${daemon.pid}/fd`).length;
     await run("true");
     await until("a quiet daemon", async () => (await wire.call("system.stats", {})).pty_sessions === 0);

@@ -1,8 +1,7 @@
 // Terminals over the wire: subscribe, resume, gaps, sizes, snapshots, waiting, exit records.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
-import { isAlive } from "../support/processes.ts";
+import { isAlive, residentBytes } from "../support/processes.ts";
 import { Display } from "../support/screen.ts";
 import { cpuSeconds } from "../support/starved.ts";
 import { newTerminal, Watcher } from "../support/terminal.ts";
@@ -236,8 +235,7 @@ describe("pty.subscribe", () => {
       quick.keepsFrames = false;
       const live = await Watcher.subscribe(quick, { session_id: terminal.id, from: 0 });
       live.keeps = false;
-      const residentMb = () =>
-        Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${alone.pid}/status`, "utf8"))![1]) / 1024;
+      const residentMb = () => residentBytes(alone.pid) / 1024 / 1024;
       await terminal.type("go\n");
       await until("the first end", () => live.tail.includes("ONE"), 30_000);
       const before = residentMb();

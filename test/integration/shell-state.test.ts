@@ -487,7 +487,7 @@ describe("nothing of the machinery shows", () => {
   });
 
   for (const shell of all)
-    needsShell(shell).test(
+    needsShell(shell, "linux").test(
       `to programs that ${shell} starts: three descriptors, no extra variables`,
       async () => {
         const { out } = await newSession(wire, {
@@ -570,7 +570,7 @@ for (const shell of all)
       expect(await out("pwd")).toBe("/usr");
     });
 
-    test("by aliases and functions of the machinery's words", async () => {
+    needs("linux").test("by aliases and functions of the machinery's words", async () => {
       const { out } = await newSession(wire, { shell });
       await out(
         "cd /usr; umask() { echo no; }; alias exec='echo no' command='echo no' builtin='echo no' return='echo no'",

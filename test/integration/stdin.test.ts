@@ -3,10 +3,10 @@ import { describe, expect, test } from "bun:test";
 import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { framesOf, SocketClient } from "../support/http.ts";
-import { isAlive } from "../support/processes.ts";
+import { isAlive, residentBytes } from "../support/processes.ts";
 import { binary, shellBinary } from "../support/program.ts";
 import { tempDir } from "../support/temp-dir.ts";
-import { until } from "../support/wait.ts";
+import { hangMs, until } from "../support/wait.ts";
 import { type Frame, Wire } from "../support/wire.ts";
 
 const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], LANG: "C.UTF-8" };
@@ -137,8 +137,8 @@ describe("a pipe", () => {
 
   test("that is closed from the first", () => {
     const { exitCode } = Bun.spawnSync(
-      ["timeout", "4", "sh", "-c", `exec ${shellBinary} --stdin --allow-root <&- 2>/dev/null`],
-      { env, stdio: ["ignore", "ignore", "ignore"] },
+      ["sh", "-c", `exec ${shellBinary} --stdin --allow-root <&- 2>/dev/null`],
+      { env, stdio: ["ignore", "ignore", "ignore"], timeout: hangMs },
     );
     expect(exitCode).toBe(0);
   });
@@ -223,14 +223,15 @@ describe("it", () => {
       { id: 2, method: "pty.subscribe", params: { session_id: "p", replay: "none" } },
     ];
     writeFileSync(join(dir.path, "in"), requests.map((request) => `${JSON.stringify(request)}\n`).join(""));
-    const line = `timeout 20 ${shellBinary} --stdin --allow-root <in | (while [ ! -s ${pidFile} ]; do sleep 0.01; done; head -n 1)`;
+    const line = `${shellBinary} --stdin --allow-root <in | (while [ ! -s ${pidFile} ]; do sleep 0.01; done; head -n 1)`;
     const { stdout, exitCode } = Bun.spawnSync(["bash", "-o", "pipefail", "-c", line], {
       cwd: dir.path,
       env,
       stdio: ["ignore", "pipe", "ignore"],
+      timeout: hangMs,
     });
     expect(JSON.parse(stdout.toString())).toMatchObject({ id: 1, ok: true });
-    expect(exitCode).toBe(0); // not of the timeout
+    expect(exitCode).toBe(0);
     expect(isAlive(Number(readFileSync(pidFile, "utf8")))).toBeFalse();
   });
 
@@ -266,11 +267,11 @@ describe("it", () => {
     const command = `head -c 100000000 /dev/zero | tr '\\0' a; touch ${done}`;
     say({ id: 2, method: "exec.stream", params: { session_id, command, timeout_s: 0 } });
     await until("its memory to stay", async () => {
-      const before = residentKb(child.pid);
+      const before = residentBytes(child.pid);
       await Bun.sleep(150);
-      return residentKb(child.pid) - before < 100;
+      return residentBytes(child.pid) - before < 100 * 1024;
     });
-    expect(residentKb(child.pid)).toBeLessThan(250_000);
+    expect(residentBytes(child.pid)).toBeLessThan(250_000 * 1024);
     expect(await Bun.file(done).exists()).toBeFalse();
     child.stdin.end();
     let bytes = 0;
@@ -279,9 +280,6 @@ describe("it", () => {
     expect(await child.exited).toBe(0);
   });
 });
-
-const residentKb = (pid: number) =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]);
 
 describe("all doors of one daemon", () => {
   test("lead to the same sessions, and one signal closes them all within a second", async () => {

@@ -1,8 +1,8 @@
 // exec.stream, write, cancel, attach, list: live output, live input, and a way back in.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
-import { childrenOf, isAlive, processOf } from "../support/processes.ts";
+import { childrenOf, isAlive, processOf, residentBytes } from "../support/processes.ts";
 import { newSession } from "../support/session.ts";
 import { follow, sha256 } from "../support/stream.ts";
 import { testExceptOver, testOnce, transport } from "../support/transport.ts";
@@ -554,8 +554,7 @@ describe("a slow client", () => {
     wire.keepsFrames = false;
     using observer = await alone.connect();
     // From outside: asking the daemon would be part of what is measured.
-    const residentMb = () =>
-      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${alone.pid}/status`, "utf8"))![1]) / 1024;
+    const residentMb = () => residentBytes(alone.pid) / 1024 / 1024;
     await observer.call("system.stats", {});
     const before = residentMb();
     let peak = before;

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { type DaemonSetup, startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
 import { binary } from "../support/program.ts";
 import { isRoot } from "../support/requirements.ts";
 import { newSession } from "../support/session.ts";
@@ -271,7 +272,7 @@ describe.each<[from: string, setup: DaemonSetup]>([
   ["the environment", { env: { TRL_AUTH_TOKEN: secret, VISIBLE: "yes" } }],
   ["the file", { env: { VISIBLE: "yes" } }],
 ])("a token from %s", (_, setup) => {
-  test("is in nobody's environment", async () => {
+  needs("linux").test("is in nobody's environment", async () => {
     await using daemon = await startDaemon(setup);
     const token = await tokenOf(daemon, setup);
     using wire = await daemon.connect();

@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startDaemon } from "../support/daemon.ts";
-import { residentBytes } from "../support/http.ts";
-import { isAlive, processesWith } from "../support/processes.ts";
+import { needs } from "../support/needs.ts";
+import { isAlive, processesWith, residentBytes } from "../support/processes.ts";
 import { binary } from "../support/program.ts";
 import { sha256 } from "../support/stream.ts";
 import { tempDir } from "../support/temp-dir.ts";
@@ -162,25 +162,28 @@ describe("a bridge", () => {
 });
 
 describe("where no daemon is running", () => {
-  test("one is started, with the flags behind --, holds nothing of the bridge, and survives its death", async () => {
-    await using daemon = startedDaemon();
-    const first = dial(daemon.socketPath, "--", "--max-sessions", "1");
-    await say(first, create);
-    const lines = linesOf(first.stdout);
-    const created = (await lines.next()).value!["data"];
-    first.kill("SIGKILL");
-    // Both end although the daemon lives: it has not inherited them.
-    expect((await lines.next()).done).toBe(true);
-    expect(await new Response(first.stderr).text()).toBe("");
-    const second = dial(daemon.socketPath);
-    await say(second, { id: 2, method: "session.list" }, create);
-    second.stdin.end();
-    const answers = await Array.fromAsync(linesOf(second.stdout));
-    expect(answers[0]!["data"].sessions[0].session_id).toBe(created.session_id);
-    expect(answers[1]!["error"].code).toBe("MAX_SESSIONS_REACHED");
-    const cwd = Bun.spawnSync(["readlink", `/proc/${daemon.pid()}/cwd`]).stdout.toString();
-    expect(cwd).toBe("/\n");
-  });
+  needs("linux").test(
+    "one is started, with the flags behind --, holds nothing of the bridge, and survives its death",
+    async () => {
+      await using daemon = startedDaemon();
+      const first = dial(daemon.socketPath, "--", "--max-sessions", "1");
+      await say(first, create);
+      const lines = linesOf(first.stdout);
+      const created = (await lines.next()).value!["data"];
+      first.kill("SIGKILL");
+      // Both end although the daemon lives: it has not inherited them.
+      expect((await lines.next()).done).toBe(true);
+      expect(await new Response(first.stderr).text()).toBe("");
+      const second = dial(daemon.socketPath);
+      await say(second, { id: 2, method: "session.list" }, create);
+      second.stdin.end();
+      const answers = await Array.fromAsync(linesOf(second.stdout));
+      expect(answers[0]!["data"].sessions[0].session_id).toBe(created.session_id);
+      expect(answers[1]!["error"].code).toBe("MAX_SESSIONS_REACHED");
+      const cwd = Bun.spawnSync(["readlink", `/proc/${daemon.pid()}/cwd`]).stdout.toString();
+      expect(cwd).toBe("/\n");
+    },
+  );
 
   test("several that begin at once meet at one daemon", async () => {
     await using daemon = startedDaemon();
@@ -211,7 +214,13 @@ describe("where no daemon is running", () => {
     const dead = daemon.pid();
     process.kill(dead, "SIGKILL");
     expect(await first.exited).toBe(0);
-    await until("its end", () => !isAlive(dead)); // its connections go before its socket does
+    // Its connections go before its socket does, which is there until the last of its threads has ended.
+    await until("its socket to refuse", () =>
+      Wire.connect(daemon.socketPath).then(
+        (wire) => wire[Symbol.dispose](),
+        ({ code }: NodeJS.ErrnoException) => code === "ECONNREFUSED",
+      ),
+    );
     const second = dial(daemon.socketPath);
     await say(second, { id: 1, method: "system.ping" });
     expect((await linesOf(second.stdout).next()).value).toMatchObject({ ok: true });

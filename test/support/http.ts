@@ -236,6 +236,3 @@ export class SocketClient implements Disposable {
 }
 
 /** The resident memory of a process, in bytes. */
-export function residentBytes(pid: number): number {
-  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) * 1024;
-}

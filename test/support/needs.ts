@@ -16,8 +16,8 @@ export function needs(...names: RequirementName[]): Runner {
 }
 
 /** The stateful shells that the tests go through; bash and /bin/sh are taken for granted. */
-export const needsShell = (shell: string): Runner =>
-  shell === "zsh" || shell === "dash" ? needs(shell) : bun;
+export const needsShell = (shell: string, ...others: RequirementName[]): Runner =>
+  shell === "zsh" || shell === "dash" ? needs(shell, ...others) : needs(...others);
 
 /** What follows the name of a skipped test; scripts/test/report.ts reads it from there. */
 const suffix = (missing: RequirementName[]) => ` (needs ${missing.join(", ")})`;

@@ -24,6 +24,15 @@ export const childrenOf = (pid: number): ProcessLine[] => allProcesses().filter(
 export const processOf = (pid: number): ProcessLine | undefined =>
   process.platform === "linux" ? readProc(pid) : fromPs(pid)[0];
 
+/** What it has in memory now. */
+export function residentBytes(pid: number): number {
+  const kilobytes =
+    process.platform === "linux"
+      ? /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]
+      : Bun.spawnSync(["ps", "-o", "rss=", "-p", String(pid)]).stdout.toString();
+  return Number(kilobytes) * 1024;
+}
+
 /** A zombie still has a pid, but it is dead. */
 export function isAlive(pid: number): boolean {
   const state = processOf(pid)?.state;

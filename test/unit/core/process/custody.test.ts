@@ -1,6 +1,6 @@
 // Where orphans cannot be adopted, as on macOS: groups and tags must find all of ours, and nobody else. And where they
 // can: whose somebody is, is not decided in the moment in which it cannot be told.
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { Custody } from "../../../../src/core/process/custody.ts";
 import { processTable } from "../../../../src/core/process/process-table.ts";
 import { tagNames } from "../../../../src/core/process/tags.ts";
@@ -24,7 +24,7 @@ async function firstPid(child: { stdout: ReadableStream<Uint8Array> }): Promise<
   return Number(new TextDecoder().decode(value));
 }
 
-test("everything is everything of ours", async () => {
+needs("linux").test("everything is everything of ours", async () => {
   const custody = new Custody(false);
   custody.addSession(sessionId);
   const tags = { [tagNames.session]: sessionId, [tagNames.command]: "x-00000001" };
