@@ -1,6 +1,7 @@
 // Runs test files by `bun test`, several at a time, and gives its JUnit report. Where a worker crashes, Bun aborts all
 // others and reports nothing of their files: those run in another round, and the crash is one failed test.
 import { rmSync } from "node:fs";
+import { testMs } from "../../test/support/wait.ts";
 import { readReport } from "./report.ts";
 
 export interface RunFilesOptions {
@@ -29,7 +30,13 @@ export async function runFiles(options: RunFilesOptions): Promise<{ code: number
 
 async function runOnce({ cwd, files, workers, reportFile, env, onStart }: RunFilesOptions) {
   rmSync(reportFile, { force: true });
-  const flags = [`--parallel=${workers}`, "--timeout", "30000", "--max-concurrency=4", "--only-failures"];
+  const flags = [
+    `--parallel=${workers}`,
+    "--timeout",
+    String(testMs),
+    "--max-concurrency=4",
+    "--only-failures",
+  ];
   const reporting = ["--reporter=junit", `--reporter-outfile=${reportFile}`];
   const paths = files.map((file) => `./${file}`);
   const child = Bun.spawn([process.execPath, "test", ...flags, ...reporting, ...paths], {

@@ -144,14 +144,14 @@ needs("zsh", "tmux").describe("zsh, at a terminal", () => {
     await complete(user, "trl attach wi", "z> trl attach wide");
     await complete(user, "trl doctor --", "Print JSON");
     await complete(user, "trl serve --pty-driver=nat", "z> trl serve --pty-driver=native");
-  }, 60_000);
+  });
 
   test("found in fpath", async () => {
     writeFileSync(join(daemon.dir, "_trl"), await Bun.file(scriptOf("zsh")).text());
     using user = await start(`fpath=(${daemon.dir} $fpath); ${compinit}`);
     await complete(user, "trl at", "z> trl attach");
     await complete(user, "trl kill bu", "z> trl kill build");
-  }, 60_000);
+  });
 });
 
 test("without a daemon nothing is printed", () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { commandLine, startCall } from "../support/command-line.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { binary, shellBinary } from "../support/program.ts";
-import { until } from "../support/wait.ts";
+import { hangMs, until } from "../support/wait.ts";
 
 setDefaultTimeout(40_000);
 
@@ -56,7 +56,7 @@ describe("of a command", () => {
     following.kill("SIGINT");
     expect(await following.ended()).toMatchObject({ code: 130, err: "" });
     const line = `${shellBinary} logs -f --socket-path ${daemon.socketPath} long | head -n 2`;
-    const headed = Bun.spawnSync(["bash", "-c", `${line}; echo \${PIPESTATUS[*]}`], { timeout: 20_000 });
+    const headed = Bun.spawnSync(["bash", "-c", `${line}; echo \${PIPESTATUS[*]}`], { timeout: hangMs });
     expect(headed.stdout.toString()).toBe("y\ny\n0 0\n");
     expect(headed.stderr.toString()).toBe("");
     expect(commandLine(daemon.socketPath)("ps").out).toContain("running");
@@ -79,7 +79,7 @@ describe("of a command", () => {
     await until("the reader", async () => (await observer.call("system.stats", {})).connections === 3);
     const trl = commandLine(daemon.socketPath);
     expect(trl("send", "flood", "--enter", "go").code).toBe(0);
-    await until("the command's end", () => existsSync(mark), 30_000);
+    await until("the command's end", () => existsSync(mark));
     await Bun.write(fifo, "");
     const tail = await new Response(slow.stdout).text();
     expect(tail).toEndWith("x\nend\n");

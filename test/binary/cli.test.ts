@@ -8,7 +8,7 @@ import { startDaemon } from "../support/daemon.ts";
 import { needs } from "../support/needs.ts";
 import { binary, shellBinary } from "../support/program.ts";
 import { tempDir } from "../support/temp-dir.ts";
-import { until } from "../support/wait.ts";
+import { hangMs, until } from "../support/wait.ts";
 
 function trl(words: string[], options: { env?: Record<string, string>; cwd?: string } = {}) {
   const result = Bun.spawnSync([binary, ...words], {
@@ -19,7 +19,7 @@ function trl(words: string[], options: { env?: Record<string, string>; cwd?: str
       ...options.env,
     } as Record<string, string>,
     cwd: options.cwd ?? "/tmp",
-    timeout: 20_000,
+    timeout: hangMs,
   });
   return { code: result.exitCode, out: result.stdout.toString(), err: result.stderr.toString() };
 }
@@ -127,7 +127,7 @@ describe("trl run", () => {
     );
     blocked.kill("SIGKILL");
     await blocked.exited;
-  }, 20_000);
+  });
 
   test("prints the result as JSON where that is wanted", async () => {
     await using daemon = await startDaemon();

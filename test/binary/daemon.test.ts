@@ -120,7 +120,7 @@ describe("a second daemon", () => {
     await wire.call("system.ping", {});
     for (const child of children) child.kill();
     await Promise.all(children.map((child) => child.exited));
-  }, 15_000);
+  });
 
   test("can follow at once after the first was told to stop", async () => {
     using dir = tempDir();
@@ -151,7 +151,7 @@ describe("a second daemon", () => {
     expect(second.exitCode).toBe(null);
     second.kill();
     await second.exited;
-  }, 15_000);
+  });
 });
 
 describe("what is in the way", () => {

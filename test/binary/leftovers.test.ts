@@ -74,12 +74,10 @@ const sleeperOf = (mark: string) => listProcesses().find(({ args }) => args === 
 
 const sleepersOf = (mark: string) => processesWith(`sleep ${mark}`);
 
-test("20 commands, terminals and escapees: all dead, and nobody else", () => expectAllDead([]), 20_000);
+test("20 commands, terminals and escapees: all dead, and nobody else", () => expectAllDead([]));
 
-needs("limits", "sandbox").test(
-  "and so are sandboxes and what is limited",
-  () => expectAllDead([{ sandbox: {} }, { limits: { pids: 50 } }]),
-  20_000,
+needs("limits", "sandbox").test("and so are sandboxes and what is limited", () =>
+  expectAllDead([{ sandbox: {} }, { limits: { pids: 50 } }]),
 );
 
 async function expectAllDead(isolations: Isolation[]): Promise<void> {
@@ -116,16 +114,10 @@ async function expectAllDead(isolations: Isolation[]): Promise<void> {
   expect(await session.out("echo still here")).toBe("still here");
 }
 
-test(
-  "a tag, a pid, a note: only what is all of a dead daemon's own is ended",
-  () => expectOwnAlone(),
-  15_000,
-);
+test("a tag, a pid, a note: only what is all of a dead daemon's own is ended", () => expectOwnAlone());
 
-needs("mount").test(
-  "nor is what has the pid of a dead daemon in another namespace",
-  () => expectOwnAlone(true),
-  15_000,
+needs("mount").test("nor is what has the pid of a dead daemon in another namespace", () =>
+  expectOwnAlone(true),
 );
 
 async function expectOwnAlone(isApart = false): Promise<void> {
@@ -223,7 +215,7 @@ test("one that is killed while it cleans up leaves it to the next; one that is s
   await third[Symbol.asyncDispose]();
   expect([...sleepersOf(mark), ...sleepersOf(hidden)]).toEqual([]);
   expect(existsSync(journalOf(first))).toBeFalse();
-}, 15_000);
+});
 
 test("nothing of a daemon that lives is touched, also where its socket and its pid file were removed", async () => {
   await using first = await startDaemon();
@@ -266,7 +258,7 @@ test("what has cleared its environment is noted while its command runs, and when
   const next = await startOn(first.socketPath);
   await next[Symbol.asyncDispose]();
   expect(marks.flatMap(sleepersOf)).toEqual([]);
-}, 15_000);
+});
 
 test("one that is killed right after an upgrade has noted what it took over", async () => {
   await using first = await startDaemon();

@@ -8,7 +8,7 @@ import { isAlive, processesWith, processOf } from "../support/processes.ts";
 import { binary, shellBinary } from "../support/program.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { User } from "../support/user.ts";
-import { until } from "../support/wait.ts";
+import { hangMs, until } from "../support/wait.ts";
 
 // Each waits for what it wants to see; this is for a machine that is busy.
 setDefaultTimeout(40_000);
@@ -23,7 +23,7 @@ function trl(socketPath: string, ...words: string[]) {
     } as Record<string, string>,
     cwd: "/tmp",
     stdin: "ignore",
-    timeout: 20_000,
+    timeout: hangMs,
   });
   return { code: result.exitCode, out: result.stdout.toString(), err: result.stderr.toString() };
 }
@@ -316,7 +316,7 @@ needs("tmux").describe("trl attach", () => {
     user.enter("stty raw -echo; echo ready; sleep 1000");
     await user.sees(/^ready/m);
     user.paste(file);
-    await until("a bell", () => existsSync(join(daemon.dir, "bell")), 20_000);
+    await until("a bell", () => existsSync(join(daemon.dir, "bell")));
     user.press("C-\\");
     await user.sees("code=0");
   });

@@ -20,7 +20,7 @@ test("trl run goes on to its end, with every line and the exit code", async () =
   expect(await call.ended()).toEqual({ code: 3, out: "before\nafter\n", err: "late\n" });
   using wire = await daemon.connect();
   expect((await wire.call("session.list", {})).sessions).toEqual([]); // its session went with it
-}, 60_000);
+});
 
 test("trl run passes input on afterwards as it did before", async () => {
   await using daemon = await startHere();
@@ -39,24 +39,20 @@ test("trl run passes input on afterwards as it did before", async () => {
   expect((await lines.read()).value).toBe("got two\n");
   child.stdin.end();
   expect(await child.exited).toBe(0);
-}, 60_000);
+});
 
-needs("tmux").test(
-  "trl attach shows the same terminal, and types into it",
-  async () => {
-    await using daemon = await startHere();
-    using user = new User(daemon);
-    await user.sees("out$");
-    user.enter("trl new desk -- env PS1='in> ' bash --norc --noprofile");
-    await user.sees(/^in>$/m);
-    user.enter("X=41; clear; echo here $((X + 1))");
-    await user.sees("here 42");
-    expect(await upgrade(daemon)).toMatchObject({ ok: true });
-    user.enter("echo still $((X + 2))");
-    await user.sees("still 43");
-    expect(user.screen()).toContain("here 42");
-    user.enter("exit 5");
-    await user.sees("[desk ended with exit code 5]");
-  },
-  60_000,
-);
+needs("tmux").test("trl attach shows the same terminal, and types into it", async () => {
+  await using daemon = await startHere();
+  using user = new User(daemon);
+  await user.sees("out$");
+  user.enter("trl new desk -- env PS1='in> ' bash --norc --noprofile");
+  await user.sees(/^in>$/m);
+  user.enter("X=41; clear; echo here $((X + 1))");
+  await user.sees("here 42");
+  expect(await upgrade(daemon)).toMatchObject({ ok: true });
+  user.enter("echo still $((X + 2))");
+  await user.sees("still 43");
+  expect(user.screen()).toContain("here 42");
+  user.enter("exit 5");
+  await user.sees("[desk ended with exit code 5]");
+});

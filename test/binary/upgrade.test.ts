@@ -149,7 +149,7 @@ test("sessions, commands and terminals go on under the program that comes", asyn
 
 test("no byte of a stream or a terminal is lost or doubled, whatever changes hands meanwhile", async () => {
   await using daemon = await startHere();
-  await using trl = await connect(daemon.socketPath);
+  await using trl = await connect(daemon.socketPath, { patienceS: 60 }); // this is not about a client's patience
   await using session = await trl.session({});
   const count = 2_000_000;
   using wire = await daemon.connect();

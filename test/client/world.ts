@@ -140,7 +140,7 @@ export class World implements AsyncDisposable {
 export async function until<T>(
   what: string,
   fact: () => T | Promise<T>,
-  timeoutMs = 15_000,
+  timeoutMs = 50_000,
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
@@ -152,7 +152,7 @@ export async function until<T>(
 }
 
 /** What hangs fails, by its name. */
-export async function soon<T>(what: string, promise: Promise<T>, timeoutMs = 15_000): Promise<T> {
+export async function soon<T>(what: string, promise: Promise<T>, timeoutMs = 50_000): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(

@@ -184,7 +184,7 @@ describe("Auth", () => {
     await wire.untilClosed();
     expect(wire.frames.map(({ id, type }) => id ?? type)).toEqual(["AuthResult", 1]);
     await owner.call("pty.close", { session_id });
-  }, 60_000);
+  });
 });
 
 /** One of each, in the spelling that is asked for. */

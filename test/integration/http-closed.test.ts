@@ -526,4 +526,4 @@ async function slowHeaders(): Promise<RawClient[]> {
 test("there is a limit of time for the headers", async () => {
   const clients = await untimely;
   expect(clients.filter(({ received }) => received.includes(" 200 "))).toEqual([]);
-}, 40_000);
+});

@@ -284,7 +284,7 @@ test("a program is given the same, whoever starts it and whatever the session ha
         expect({ round, step, change, ...byDaemon }).toEqual({ round, step, change, ...other });
     }
   }
-}, 60_000);
+});
 
 async function inTurn<T, R>(items: T[], act: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];

@@ -176,41 +176,33 @@ describe("limits", () => {
 });
 
 describe("cleanup", () => {
-  testOnce()(
-    "of idle sessions spares those that run, and takes their processes",
-    async () => {
-      await using daemon = await startDaemon({ flags: ["--max-idle-sec", "1"] });
-      using wire = await daemon.connect();
-      const kept = await newSession(wire, { idle_timeout_s: 0 });
-      const busy = await newSession(wire, { idle_timeout_s: 2 });
-      const running = busy.run("sleep 3; echo done");
-      // Its process is there before it is idle for the first time.
-      const init = "sleep 1000 >/dev/null 2>&1 & echo $!";
-      const idle = await wire.call("session.create", { init });
-      await until("the idle session to be gone", async () => {
-        const { sessions } = await wire.call("session.list", {});
-        return !sessions.some(({ session_id }) => session_id === idle.session_id);
-      });
-      expect(isAlive(Number(idle.init!.stdout))).toBe(false);
-      expect((await running).stdout).toBe("done\n");
-      expect(await kept.out("echo here")).toBe("here");
-    },
-    15_000,
-  );
+  testOnce()("of idle sessions spares those that run, and takes their processes", async () => {
+    await using daemon = await startDaemon({ flags: ["--max-idle-sec", "1"] });
+    using wire = await daemon.connect();
+    const kept = await newSession(wire, { idle_timeout_s: 0 });
+    const busy = await newSession(wire, { idle_timeout_s: 2 });
+    const running = busy.run("sleep 3; echo done");
+    // Its process is there before it is idle for the first time.
+    const init = "sleep 1000 >/dev/null 2>&1 & echo $!";
+    const idle = await wire.call("session.create", { init });
+    await until("the idle session to be gone", async () => {
+      const { sessions } = await wire.call("session.list", {});
+      return !sessions.some(({ session_id }) => session_id === idle.session_id);
+    });
+    expect(isAlive(Number(idle.init!.stdout))).toBe(false);
+    expect((await running).stdout).toBe("done\n");
+    expect(await kept.out("echo here")).toBe("here");
+  });
 
-  testOnce()(
-    "of sessions that are too old",
-    async () => {
-      await using daemon = await startDaemon({ flags: ["--session-ttl-sec", "1"] });
-      using wire = await daemon.connect();
-      await newSession(wire);
-      await until(
-        "the old session to be gone",
-        async () => (await wire.call("session.list", {})).sessions.length === 0,
-      );
-    },
-    15_000,
-  );
+  testOnce()("of sessions that are too old", async () => {
+    await using daemon = await startDaemon({ flags: ["--session-ttl-sec", "1"] });
+    using wire = await daemon.connect();
+    await newSession(wire);
+    await until(
+      "the old session to be gone",
+      async () => (await wire.call("session.list", {})).sessions.length === 0,
+    );
+  });
 });
 
 test("many sessions and commands leave no descriptor, file or memory behind", async () => {
@@ -232,4 +224,4 @@ test("many sessions and commands leave no descriptor, file or memory behind", as
   expect((after.memory_rss_bytes - before.memory_rss_bytes) / 1024 / 1024).toBeLessThan(48);
   const left = [...new Bun.Glob(`trl-${daemon.pid}-*/*`).scanSync({ cwd: "/dev/shm", onlyFiles: false })];
   expect(left).toEqual([]);
-}, 60_000);
+});

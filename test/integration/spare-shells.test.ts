@@ -22,4 +22,4 @@ test("are kept for the sessions that were used last, and all sessions work", asy
   await until("no more than there may be", () => shells() === warmShellsMax);
   const { stdout } = await wire.call("exec.run", { session_id: sessions[0]!, command: "echo still here" });
   expect(stdout).toBe("still here\n");
-}, 60_000);
+});

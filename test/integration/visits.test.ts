@@ -290,4 +290,4 @@ test("a session does what one bash does, whatever comes after what", async () =>
       );
     }
   }
-}, 60_000);
+});

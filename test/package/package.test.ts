@@ -118,13 +118,13 @@ describe("types:", () => {
   test("in Node.js", () => {
     const node = { module: "nodenext", moduleResolution: "nodenext", lib: ["esnext"], types: ["node"] };
     expect(compile({ ...node, skipLibCheck: true })).toBe("");
-  }, 60_000);
+  });
 
   test("for a bundler, to the last declaration, also where there are no types of Node.js", () => {
     expect(compile(bundler)).toBe("");
-  }, 60_000);
+  });
 
   test("for a browser", () => {
     expect(compile({ ...bundler, customConditions: ["browser"], skipLibCheck: true })).toBe("");
-  }, 60_000);
+  });
 });

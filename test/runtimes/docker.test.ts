@@ -53,7 +53,7 @@ describe("in a container that runs", () => {
     expect((await session.run("cat /proc/1/cmdline | tr '\\0' ' '")).stdout).toBe("sleep 100000 ");
     await far.dispose();
     expect(engine.isRunning(id)).toBe(true); // it is not ours
-  }, 60_000);
+  });
 
   test("a link that is cut loses nothing and leaves no bridge behind", async () => {
     using own = context();
@@ -78,7 +78,7 @@ describe("in a container that runs", () => {
     await trl.close();
     await until("the end of the bridges", () => !inside(id).includes("dial-stdio"));
     await far.dispose();
-  }, 60_000);
+  });
 
   test("a command that is killed there is dead for those who look from outside, with all that it started", async () => {
     using own = context();
@@ -104,7 +104,7 @@ describe("in a container that runs", () => {
     });
     expect(seen(54324)).toEqual([]);
     await far.dispose();
-  }, 60_000);
+  });
 
   test("docker kill is the end of what ran, and of nothing else", async () => {
     using own = context();
@@ -128,7 +128,7 @@ describe("in a container that runs", () => {
     await using again = await connect({ open: far!.open }, patience);
     await checkCommands(again);
     await Promise.all([far!.dispose(), near!.dispose()]);
-  }, 60_000);
+  });
 
   test("as a user without a home", async () => {
     using own = context();
@@ -139,7 +139,7 @@ describe("in a container that runs", () => {
     expect((await session.run("id -u")).stdout).toBe("1000\n");
     expect(inside(id)).toContain("/tmp/trl-1000/bin/");
     await far.dispose();
-  }, 60_000);
+  });
 
   test("with another C library, the build for that one is asked for", async () => {
     using own = context();
@@ -173,7 +173,7 @@ describe("in a container that runs", () => {
     const missing = dockerCarrier({ container: "nobody", program: ["no-such-docker"] }, own);
     const absent = await refusal(connect({ open: missing.open }, { patienceS: 0 }));
     expect(absent!.message).toContain("no-such-docker cannot be started");
-  }, 60_000);
+  });
 });
 
 describe("from an image", () => {
@@ -194,7 +194,7 @@ describe("from an image", () => {
     await Promise.all(clients.map((trl) => trl.close()));
     await far.dispose();
     expect(containers()).toEqual(before);
-  }, 60_000);
+  });
 
   test("that is killed, what ran is over, and there is a new one for the next", async () => {
     using own = context();
@@ -213,7 +213,7 @@ describe("from an image", () => {
     await trl.close();
     await far.dispose();
     expect(containers()).toEqual(before);
-  }, 60_000);
+  });
 
   test("what a killed daemon left is removed by the next one; what lives is left alone", async () => {
     using own = context();
@@ -233,7 +233,7 @@ describe("from an image", () => {
     other.kill();
     await other.exited;
     await far.dispose();
-  }, 60_000);
+  });
 
   test("that takes long to be had, who wants to go is not held up", async () => {
     using own = context();

@@ -1,5 +1,7 @@
 // The executable as scripts use it: words in, exit code and both outputs out; no terminal anywhere.
+
 import { binary } from "./program.ts";
+import { hangMs } from "./wait.ts";
 
 export interface CallOptions {
   stdin?: string;
@@ -28,7 +30,7 @@ export function commandLine(socketPath: string, { stdin = "", env }: CallOptions
       env: environment(socketPath, env),
       cwd: "/tmp",
       stdin: Buffer.from(stdin),
-      timeout: 20_000,
+      timeout: hangMs,
     });
     return { code: result.exitCode, out: result.stdout.toString(), err: result.stderr.toString() };
   };

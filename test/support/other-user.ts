@@ -1,4 +1,5 @@
 // Other users of this machine, for tests that declare `needs("other users")`.
+import { hangMs } from "./wait.ts";
 
 /** No machine has these users by itself, and processes of the tests that run at once rarely share one. */
 const firstUid = 61_000 + (process.pid % 1300) * 3;
@@ -19,7 +20,7 @@ export function runAs(uid: number, argv: string[], env: Record<string, string> =
     env: { PATH: process.env["PATH"]!, HOME: "/nonexistent", ...env },
     cwd: "/",
     stdin: "ignore",
-    timeout: 20_000,
+    timeout: hangMs,
   });
   return { code: result.exitCode, out: result.stdout.toString(), err: result.stderr.toString() };
 }

@@ -4,6 +4,7 @@ import { afterAll, setDefaultTimeout } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { testMs } from "./wait.ts";
 
 const path = mkdtempSync(join(tmpdir(), "trl-test-"));
 process.env["TRL_RUNTIME_DIR"] = path;
@@ -12,7 +13,7 @@ process.env["HOME"] = mkdtempSync(join(path, "home-"));
 // Hundreds of daemons of a second each would spend a third of it on practising, and what is measured of them would be
 // that. Tests that are about it turn it on; `TRL_REHEARSAL=on bun test` does for all.
 process.env["TRL_REHEARSAL"] ??= "off";
-// A test waits for facts; this is for a machine that is busy.
-setDefaultTimeout(30_000);
+// Of the first file, and so of a file that is run alone; scripts/test/run-files.ts says it for all.
+setDefaultTimeout(testMs);
 // Not when the process exits: a worker of `bun test --parallel` does not tell.
 afterAll(() => rmSync(path, { recursive: true, force: true }));

@@ -65,7 +65,7 @@ export class PageShell implements AsyncDisposable {
     this.#printed = "";
     this.#shell.stdin.write(`${line}\nprintf '%s' ${quoted(endMark)}\n`);
     this.#shell.stdin.flush();
-    await until(`the end of ${line}`, () => this.#printed.includes(endMark), 30_000);
+    await until(`the end of ${line}`, () => this.#printed.includes(endMark));
     return this.#printed.slice(0, this.#printed.indexOf(endMark));
   }
 

@@ -19,8 +19,11 @@ export async function newTerminal(wire: Wire, params: Params<"pty.create"> = {})
       expectMatch(wire, { session_id, until: { exit: true }, timeout_s }, "exit"),
     snapshot: (more: Partial<Params<"pty.snapshot">> = {}) =>
       wire.call("pty.snapshot", { session_id, ...more }),
-    summary: async () =>
-      (await wire.call("pty.list", {})).sessions.find((terminal) => terminal.session_id === session_id)!,
+    // A list leaves out a runtime that does not answer soon.
+    summary: () =>
+      until(`${session_id} in the list`, async () =>
+        (await wire.call("pty.list", {})).sessions.find((terminal) => terminal.session_id === session_id),
+      ),
   };
 }
 

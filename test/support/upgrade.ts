@@ -20,19 +20,15 @@ export async function upgrade({ socketPath }: Upgraded, executable = binary) {
 
 /** By the daemon's own account: there has been another one since. */
 export const untilUpgraded = ({ socketPath }: Pick<Upgraded, "socketPath">, before: string | undefined) =>
-  until(
-    "the end of the upgrade",
-    async () => {
-      try {
-        using wire = await Wire.connect(socketPath);
-        const { last_upgrade } = await wire.call("system.describe", {});
-        return last_upgrade?.at === before ? undefined : last_upgrade;
-      } catch {
-        return undefined; // it was just changing hands
-      }
-    },
-    25_000,
-  );
+  until("the end of the upgrade", async () => {
+    try {
+      using wire = await Wire.connect(socketPath);
+      const { last_upgrade } = await wire.call("system.describe", {});
+      return last_upgrade?.at === before ? undefined : last_upgrade;
+    } catch {
+      return undefined; // it was just changing hands
+    }
+  });
 
 export const descriptorsOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
