@@ -118,7 +118,7 @@ test("sessions, commands and terminals go on under the program that comes", asyn
   });
   const { code, data } = await after.fail("exec.wait", { stream_id: ids.limited });
   expect([code, data!["stdout"], data!["reason"]]).toEqual(["COMMAND_TIMEOUT", "begun\n", "timeout"]);
-  expect(data!["duration_ms"]).toBeWithin(2900, 8000);
+  expect(data!["duration_ms"]).toBeGreaterThanOrEqual(2900);
   // The terminal: its screen, its shell, its size, its end.
   const desk = { session_id: shell.id };
   expect((await after.call("pty.snapshot", desk)).lines).toEqual(screen!);

@@ -174,7 +174,6 @@ describe("the time limit", () => {
       code: "COMMAND_TIMEOUT",
       data: { timed_out: true, stdout: "a\n", reason: "timeout" },
     });
-    expect(error.data?.["duration_ms"]).toBeLessThan(5000);
     expect(await session.out("echo usable")).toBe("usable");
   });
 
