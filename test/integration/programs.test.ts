@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { needs } from "../support/needs.ts";
-import { listProcesses } from "../support/processes.ts";
+import { childrenOf } from "../support/processes.ts";
 import { Random } from "../support/random.ts";
 import { newSession, type TestSession } from "../support/session.ts";
 import { until } from "../support/wait.ts";
@@ -293,11 +293,10 @@ async function inTurn<T, R>(items: T[], act: (item: T) => Promise<R>): Promise<R
 }
 
 describe("what comes right behind a program", () => {
-  const daemonChildren = () => listProcesses().filter(({ ppid }) => ppid === daemon.pid).length;
-
   test("finds one shell, and keeps what it changes", async () => {
-    const before = daemonChildren();
-    const { run, out } = await newSession(wire, bash);
+    await using own = await startDaemon(); // without the shells of other sessions
+    using its = await own.connect();
+    const { run, out } = await newSession(its, bash);
     await out("x=0; (true)");
     for (let i = 1; i <= 60; i++) {
       await run("/bin/true");
@@ -306,7 +305,7 @@ describe("what comes right behind a program", () => {
       expect(await out('echo "$x"')).toBe(`${i}`); // is a visit
     }
     // The session's one shell that waits for its next command may stay.
-    await until("shells that are left over go", () => daemonChildren() <= before + 1);
+    await until("shells that are left over go", () => childrenOf(own.pid).length <= 1);
   });
 
   needs("linux").test("the daemon's own input is nobody's", async () => {
