@@ -91,18 +91,19 @@ describe("a terminal", () => {
   test("is idle only where that was asked for, nobody watches and nothing happens", async () => {
     await using daemon = await startDaemon();
     using wire = await daemon.connect();
-    const quiet = await newTerminal(wire, { command: "sleep 100", idle_timeout_s: 1 });
     const patient = await newTerminal(wire, { command: "sleep 100" });
-    const watched = await newTerminal(wire, { command: "sleep 100", idle_timeout_s: 1 });
-    const busy = await newTerminal(wire, {
-      command: "while :; do echo on; sleep 0.2; done",
-      idle_timeout_s: 1,
-    });
+    // Long enough for the watcher to be there on a busy machine.
+    const watched = await newTerminal(wire, { command: "sleep 100", idle_timeout_s: 3 });
     using client = await daemon.connect();
     await Watcher.subscribe(client, { session_id: watched.id });
+    const busy = await newTerminal(wire, {
+      command: "while :; do echo on; sleep 0.2; done",
+      idle_timeout_s: 3,
+    });
+    const quiet = await newTerminal(wire, { command: "sleep 100", idle_timeout_s: 3 });
     await untilGone(wire, quiet.id);
     for (const { id } of [patient, watched, busy]) expect(await listed(wire, id)).toBeDefined();
-    expect(await listed(wire, watched.id)).toMatchObject({ expires_at: null, idle_timeout_s: 1 });
+    expect(await listed(wire, watched.id)).toMatchObject({ expires_at: null, idle_timeout_s: 3 });
     await client.call("pty.unsubscribe", { session_id: watched.id });
     await untilGone(wire, watched.id);
   });
