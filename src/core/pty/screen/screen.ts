@@ -55,6 +55,8 @@ export class Screen implements Worker {
   /** When everything before it is read, plain output behind it may be left out. */
   #skipAt: number | undefined;
   #noSkipBefore = 0;
+  /** Of the emulator, after what was sent to it last. */
+  #scrollsPlainly = true;
   /** The screen cannot be made again from what is in the ring. */
   #isKept = false;
   readonly #queries: PendingQuery[] = [];
@@ -234,6 +236,7 @@ export class Screen implements Worker {
     this.#trouble.wentWell();
     const wasAnswering = this.isAnswering;
     this.#readTo = this.#sentTo;
+    this.#scrollsPlainly = result.scrollsPlainly;
     if (result.replies !== "" || wasAnswering) this.onReply(result.replies);
     this.#waits.settle(result);
     const asked = this.#asked;
@@ -284,26 +287,33 @@ export class Screen implements Worker {
 
   /** A fresh emulator reads everything again; what was answered before is not answered again. */
   #rewind(): void {
-    const { start } = this.ring;
     const readTo = this.#sentTo;
     this.#answeredTo = Math.max(this.#answeredTo, readTo);
     this.#skipAt = this.#preface = undefined;
     this.#noSkipBefore = 0;
     this.#sizes.rewind();
     this.#waits.sendAgain(readTo);
-    if (this.#base && start <= this.#base.goesOnAt) {
-      this.#preface = this.#base.data;
-      this.#sentTo = this.#base.goesOnAt;
-      return;
-    }
-    this.#sentTo = Math.max(start, this.#startAt);
-    if (start > this.#startAt) this.#leftOut(start);
+    this.#scrollsPlainly = this.#base === undefined;
+    this.#preface = this.#base?.data;
+    this.#sentTo = this.#base?.goesOnAt ?? this.#startAt;
   }
 
-  /** The screen shows only what was printed from there on. */
-  #leftOut(offset: number): void {
-    this.#startAt = offset;
-    this.#trouble.leftOut(offset);
+  /** Output was overwritten before it was read. Where it was plain and has scrolled away, it would not show. */
+  #goOnInRing(): Uint8Array {
+    const { ring } = this;
+    const isPlainBehind = this.#plainFrom <= this.#sentTo && this.#scrollsPlainly && !this.#sizes.next;
+    this.#skipAt = undefined;
+    this.#sentTo = ring.start;
+    const lineEnd = ring.start + ring.copy(ring.start, ring.start + lineBytesMax).indexOf(newline) + 1;
+    const skip = isPlainBehind ? skipFlood(ring, lineEnd, this.#sizes.current.rows) : undefined;
+    if (skip) {
+      this.#sentTo = skip.to;
+      return Buffer.from(`\r${skip.colours}`);
+    }
+    this.#startAt = ring.start;
+    this.#base = undefined;
+    this.#trouble.leftOut(ring.start);
+    return cancel;
   }
 
   #startOver({ message }: ScreenProcessError): void {
@@ -338,12 +348,7 @@ export class Screen implements Worker {
         room -= screenWorkBytes / 4; // reads the whole history again
         continue;
       }
-      if (this.#sentTo < ring.start) {
-        pieces.push({ bytes: cancel, isAsked: false });
-        this.#sentTo = ring.start;
-        this.#skipAt = undefined;
-        this.#leftOut(ring.start);
-      }
+      if (this.#sentTo < ring.start) pieces.push({ bytes: this.#goOnInRing(), isAsked: false });
       if (this.#sentTo >= goal) return;
       const boundary = this.#answeredTo > this.#sentTo ? this.#answeredTo : goal;
       const until = Math.min(goal, boundary, resize?.offset ?? goal, this.#sentTo + room);

@@ -201,6 +201,16 @@ describe("a screen process that ends", () => {
   });
 });
 
+test("plain output that was overwritten before it could be read costs the screen nothing", async () => {
+  const { screen, display, print, ring } = await feed(["\x1b[32mbefore\x1b[0m\r\n"]);
+  await screen.caughtUp();
+  for (const text of repeated((n) => `\x1b[3${n % 8}mline ${n} of a flood\x1b[0m\r\n`, 400_000, 1000))
+    print(text);
+  expect(ring.start).toBeGreaterThan(100_000);
+  expect(await linesOf(screen, 2000)).toEqual(history(display));
+  expect(screen.error).toBeUndefined();
+});
+
 describe("a screen over its budget", () => {
   test("says so, and goes on from a fresh emulator in the other process", async () => {
     const { screen, runner, quarantineRunner, print, ring } = await feed(["hostile"]);
