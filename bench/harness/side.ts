@@ -24,7 +24,7 @@ export class Side implements AsyncDisposable {
   static async start(command: string[], env: Record<string, string> = {}): Promise<Side> {
     const side = new Side(command, env);
     const { value } = await side.#lines.next();
-    if (value !== "ready") throw new Error(`${command.join(" ")} is not ready but says: ${value}`);
+    if (value !== "ready") throw new Error(`${command[0]} is not ready but says: ${value}`);
     return side;
   }
 

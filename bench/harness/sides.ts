@@ -8,6 +8,8 @@ export interface TalkSpec {
   socketPath: string;
   /** One connection each, all busy at a time. */
   lines: string[];
+  /** So many connections share the lines: each says every so-many-th of them in turn. */
+  peers?: number;
   until: string;
   hello?: { line: string; until: string };
   /** So many connections watch, the first of them speaks, and all must see the mark. */
@@ -32,13 +34,22 @@ const talkFlags = (spec: Omit<TalkSpec, "socketPath">): string[] => [
   ...["-u", spec.until],
   ...(spec.hello ? ["-h", spec.hello.line.trimEnd(), "-r", spec.hello.until] : []),
   ...(spec.watchers ? ["-n", `${spec.watchers}`] : []),
+  ...(spec.peers ? ["-k", `${spec.peers}`] : []),
   ...(spec.isAtEnd ? ["-e"] : []),
   ...spec.lines.flatMap((line) => ["-l", line.trimEnd()]),
 ];
 
 /** A bare spawn by the C program, by so many workers at a time. */
-export const spawnSide = ({ tools }: Bench, command: string[], workers = 1): Promise<Side> | undefined =>
-  started(tools.native.spawn, [`${workers}`, ...command]);
+export const spawnSide = (bench: Bench, command: string[], workers = 1): Promise<Side> | undefined =>
+  spawnInTurnSide(bench, [command], workers);
+
+/** The same with several commands in turn. */
+export const spawnInTurnSide = (
+  { tools }: Bench,
+  commands: string[][],
+  workers: number,
+): Promise<Side> | undefined =>
+  started(tools.native.spawn, [`${workers}`, ...commands.flatMap((command) => ["+", ...command]).slice(1)]);
 
 /** A bare reader of a terminal in which the command prints. */
 export const floodSide = ({ tools }: Bench, command: string[]): Promise<Side> | undefined =>

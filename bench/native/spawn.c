@@ -1,13 +1,15 @@
 // The floor of exec: starts a program with pipes of its own, reads both to their end, waits for it.
-// spawn WORKERS PROGRAM [ARG...]
+// spawn WORKERS PROGRAM [ARG...] [+ PROGRAM [ARG...]]...
+//   several programs are started in turn
 #include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include "side.h"
 
 extern char **environ;
-static int workers;
-static char **command;
+enum { commands_max = 16 };
+static int workers, command_count;
+static char **commands[commands_max];
 static char buffer[65536];
 
 static void read_to_the_end(int out, int err) {
@@ -24,7 +26,7 @@ static void read_to_the_end(int out, int err) {
   }
 }
 
-static void spawn_once(void) {
+static void spawn_once(char **command) {
   int out[2], err[2];
   pid_t pid;
   open_pipe(out);
@@ -46,7 +48,7 @@ static void spawn_many(long count, long pause_us, int64_t *samples) {
   for (long i = 0; i < count; i++) {
     if (pause_us > 0) usleep(pause_us);
     int64_t began = now_ns();
-    spawn_once();
+    spawn_once(commands[i % command_count]);
     samples[i] = now_ns() - began;
   }
 }
@@ -81,6 +83,12 @@ static int64_t run_block(long count, long pause_us, int64_t *samples) {
 int main(int argc, char **argv) {
   if (argc < 3) return 64;
   workers = atoi(argv[1]);
-  command = argv + 2;
+  commands[command_count++] = argv + 2;
+  for (int i = 3; i < argc - 1; i++) {
+    if (argv[i][0] != '+' || argv[i][1] != 0) continue;
+    if (command_count == commands_max) return 64;
+    argv[i] = NULL;
+    commands[command_count++] = argv + i + 1;
+  }
   answer_blocks(run_block);
 }

@@ -1,6 +1,7 @@
 // The measuring client: says a line, waits for a mark in what comes back, looks at the rest as little as it can.
-// talk [-s SOCKET | -c] -u MARK [-h HELLO -r MARK] [-n WATCHERS] [-e] [-l LINE]... [-- PROGRAM ARG...]
+// talk [-s SOCKET | -c] -u MARK [-h HELLO -r MARK] [-n WATCHERS] [-k PEERS] [-e] [-l LINE]... [-- PROGRAM ARG...]
 //   -s   a connection for each LINE, all of them busy at a time; -c: a program's standard input and output instead
+//   -k   so many connections in place of one for each LINE: each says every PEERS-th line in turn
 //   -h   what each connection says first, and -r the mark that it then waits for
 //   -n   so many connections watch, the first of them speaks, and all must see the mark
 //   -e   the mark is at the end of what comes, and only looked for there
@@ -13,11 +14,11 @@
 #include <sys/un.h>
 #include "side.h"
 
-enum { peers_max = 256, read_bytes = 262144, tail_bytes = 1024 };
+enum { peers_max = 256, lines_max = 8192, read_bytes = 262144, tail_bytes = 1024 };
 
 struct peer {
   int in, out;
-  char *line;
+  int line;
   int64_t began;
   long marks_due;
   long at;
@@ -28,7 +29,8 @@ struct peer {
 extern char **environ;
 static struct peer peers[peers_max];
 static struct pollfd fds[peers_max];
-static int peer_count, is_together, is_at_end;
+static char *lines[lines_max];
+static int peer_count, line_count, is_together, is_at_end;
 static char *mark, *hello, *hello_mark;
 static char buffer[tail_bytes + read_bytes];
 
@@ -67,16 +69,17 @@ static long hear(struct peer *peer, const char *wanted, int at_end) {
   return marks;
 }
 
-static void connect_to(const char *path, char *line) {
-  struct peer *peer = &peers[peer_count++];
+static void connect_to(const char *path) {
+  struct peer *peer = &peers[peer_count];
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   strncpy(address.sun_path, path, sizeof address.sun_path - 1);
   peer->in = peer->out = socket(AF_UNIX, SOCK_STREAM, 0);
-  peer->line = line;
+  peer->line = is_together ? 0 : peer_count;
+  peer_count++;
   if (connect(peer->in, (struct sockaddr *)&address, sizeof address) < 0) die(path);
 }
 
-static void start_program(char **command, char *line) {
+static void start_program(char **command) {
   int in[2], out[2];
   pid_t pid;
   posix_spawn_file_actions_t actions;
@@ -88,7 +91,7 @@ static void start_program(char **command, char *line) {
   if (posix_spawnp(&pid, command[0], &actions, NULL, command, environ) != 0) die(command[0]);
   close(in[0]);
   close(out[1]);
-  peers[peer_count++] = (struct peer){.in = out[0], .out = in[1], .line = line};
+  peers[peer_count++] = (struct peer){.in = out[0], .out = in[1], .line = 0};
 }
 
 static void greet(void) {
@@ -106,7 +109,10 @@ static void say_next(struct peer *peer, long at, long pause_us) {
   peer->at = at;
   peer->marks_due = 1;
   peer->began = now_ns();
-  say(peer, peer->line);
+  say(peer, lines[peer->line]);
+  if (is_together) return;
+  peer->line += peer_count;
+  if (peer->line >= line_count) peer->line = peer - peers;
 }
 
 /** Each peer has one line under way, until all have been said. */
@@ -167,24 +173,25 @@ static char *line_of(const char *text) {
 }
 
 int main(int argc, char **argv) {
-  char *socket_path = NULL, *lines[peers_max];
-  int line_count = 0, watchers = 0, is_program = 0, option;
-  while ((option = getopt(argc, argv, "+s:cu:h:r:n:el:")) != -1) {
+  char *socket_path = NULL;
+  int watchers = 0, speakers = 0, is_program = 0, option;
+  while ((option = getopt(argc, argv, "+s:cu:h:r:n:k:el:")) != -1) {
     if (option == 's') socket_path = optarg;
     else if (option == 'c') is_program = 1;
     else if (option == 'u') mark = optarg;
     else if (option == 'h') hello = line_of(optarg);
     else if (option == 'r') hello_mark = optarg;
     else if (option == 'n') watchers = atoi(optarg);
+    else if (option == 'k') speakers = atoi(optarg);
     else if (option == 'e') is_at_end = 1;
-    else if (option == 'l' && line_count < peers_max) lines[line_count++] = line_of(optarg);
+    else if (option == 'l' && line_count < lines_max) lines[line_count++] = line_of(optarg);
     else return 64;
   }
-  if (line_count == 0 || !mark || watchers > peers_max) return 64;
   is_together = watchers > 0;
-  if (is_program) start_program(argv + optind, lines[0]);
-  else if (is_together) for (int i = 0; i < watchers; i++) connect_to(socket_path, lines[0]);
-  else for (int i = 0; i < line_count; i++) connect_to(socket_path, lines[i]);
+  int wanted = is_together ? watchers : speakers > 0 ? speakers : line_count;
+  if (line_count == 0 || !mark || wanted > peers_max || (!is_together && wanted > line_count)) return 64;
+  if (is_program) start_program(argv + optind);
+  else for (int i = 0; i < wanted; i++) connect_to(socket_path);
   greet();
   answer_blocks(run_block);
 }

@@ -6,6 +6,7 @@ import { execBackToBack, execWarm } from "./exec-in-turn.ts";
 import { fanOut } from "./fan-out.ts";
 import { idleSessions } from "./idle-sessions.ts";
 import { idleTerminals } from "./idle-terminals.ts";
+import { linesAlone, linesAtOnce, linesOverSessions } from "./lines.ts";
 import { ping } from "./ping.ts";
 import { reattach } from "./reattach.ts";
 import { size } from "./size.ts";
@@ -19,6 +20,9 @@ export const scenarios: Scenario[] = [
   execWarm,
   execBackToBack,
   execAtOnce,
+  linesAlone,
+  linesAtOnce,
+  linesOverSessions,
   stream,
   terminalEcho,
   terminalThroughput,

@@ -11,6 +11,7 @@ const { values, positionals } = parseArgs({
     hello: { type: "string", short: "h" },
     ready: { type: "string", short: "r" },
     watchers: { type: "string", short: "n" },
+    peers: { type: "string", short: "k" },
     end: { type: "boolean", short: "e" },
     line: { type: "string", short: "l", multiple: true },
   },
@@ -21,6 +22,7 @@ const lines = values.line!;
 
 class Peer {
   say = (_text: string) => {};
+  said = 0;
   #tail = Buffer.alloc(0);
   #wanted = values.ready ?? mark;
   #heard = () => {};
@@ -82,14 +84,17 @@ async function runBlock(count: number, pauseUs: number): Promise<number[]> {
   let left = count;
   await Promise.all(
     speakers.map(async (peer, at) => {
-      while (left-- > 0)
-        samples.push(await sayOne(peer, lines[at]!, pauseUs, values.watchers ? peers : [peer]));
+      const own = lines.filter((_, line) => line % speakers.length === at);
+      for (; left-- > 0; peer.said++)
+        samples.push(
+          await sayOne(peer, own[peer.said % own.length]!, pauseUs, values.watchers ? peers : [peer]),
+        );
     }),
   );
   return samples;
 }
 
-const peerCount = values.watchers ? Number(values.watchers) : lines.length;
+const peerCount = Number(values.watchers ?? values.peers ?? lines.length);
 const peers = values.program
   ? [startProgram()]
   : await Promise.all(Array.from({ length: peerCount }, () => connect()));
