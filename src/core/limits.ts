@@ -21,14 +21,30 @@ export const killPollMs = 5;
 /** A background process that keeps writing delays the reply no longer than this (the contract says 100). */
 export const drainMaxMs = 80;
 
-/** A shell started ahead costs some 3 MB; a session that rests this long gives it back. */
+/** A warm shell holds some 0.5 MB of its own; a session that rests this long gives it back. */
 export const warmShellIdleMs = 60_000;
 
 /** So long a builtin is waited for right behind the word to run it: at first awake, then asleep. */
 export const visitPatience = { awakeMs: 0.3, waitMs: 0.6 };
 
-/** Some 100 MB and a thousand descriptors, however many sessions there are. */
-export const warmShellsMax = 100;
+/**
+ * Warm shells of all sessions together: a 64th of the memory, at 0.5 MB each, and a quarter of the descriptors, of
+ * which each takes 10. Beyond 1000 the kernel's list of children, which is read at each command's end, costs more than
+ * a shell that waits is worth.
+ */
+export const warmShells = {
+  memoryPart: 1 / 64,
+  bytesEach: 512 * 1024,
+  descriptorsPart: 1 / 4,
+  descriptorsEach: 10,
+  max: 1000,
+};
+
+/** Where no processor was free, a session's next shell is started when so long after its command one is. */
+export const warmShellDelayMs = 20;
+
+/** A command that runs longer is taken for one that waits, and not for load. */
+export const loadAgeMs = 1000;
 
 /** What a session may carry from command to command. Beyond it the state stays as it was. */
 export const shellStateMaxBytes = 16 * 1024 * 1024;

@@ -44,6 +44,8 @@ export class PreparedShell implements Visited {
     readonly custody: Custody,
     /** How it gets its process, where that is not the usual way. */
     readonly start?: Start | undefined,
+    /** For one command that needs no whole report. */
+    readonly isLean = false,
   ) {
     this.files = new ShellFiles(dir, spec.dialect, spec.launchEnv);
     try {
@@ -149,7 +151,7 @@ export class PreparedShell implements Visited {
       this.#commandFd = undefined;
       this.hasBegun = true;
       this.#visits?.end();
-      const word = this.spec.dialect.visitKind ? visitWords.none : "";
+      const word = this.spec.dialect.visitKind && !this.isLean ? visitWords.none : "";
       this.#tell(fd, shellFiles.prologue, this.#prologue, word);
     });
   }
@@ -197,14 +199,14 @@ export class PreparedShell implements Visited {
   #spawn(): SpawnedProcess {
     const { dialect, shell, launchEnv, enclosure } = this.spec;
     this.#hidden = String(enclosure?.hiddenNow);
-    this.#writeFile(dialect.bootFile, dialect.bootScript(this.dir));
+    this.#writeFile(dialect.bootFile, dialect.bootScript(this.dir, this.isLean));
     const { argv, env } = dialect.launch(shell, this.dir);
     const request = {
       argv: enclosure?.wrap(argv, { workingDir: "/", ownDir: this.dir }).argv ?? argv,
       env: { ...launchEnv.all(), ...env },
       workingDir: "/",
       extraInputs: 3,
-      extraOutputs: dialect.visitKind && canMeterVisits && !enclosure ? 1 : 0,
+      extraOutputs: dialect.visitKind && canMeterVisits && !enclosure && !this.isLean ? 1 : 0,
       openStdin: false,
     };
     return this.custody.start(this.spec.sessionId, () => spawnProcess(request, this.start));

@@ -53,6 +53,7 @@ export class SpareShell implements SpareHolder {
   take(): PreparedShell | undefined {
     this.#isResting = false;
     this.#stopTimer();
+    this.spares.release(this);
     const shell = this.#shell;
     this.#shell = undefined;
     if (!shell?.hasEnded) return shell;
@@ -64,7 +65,7 @@ export class SpareShell implements SpareHolder {
   prepareAside(): void {
     if (this.#shell ? this.#shell.awaitsState : !this.spares.hasRoom) return;
     if (!this.#shell) {
-      this.prepareWithState();
+      this.prepareNext();
       return;
     }
     this.#stopTimer();
@@ -103,13 +104,25 @@ export class SpareShell implements SpareHolder {
    */
   prepareInTime(): void {
     const isHurried = performance.now() - this.#settledAt < hurryMs;
-    if (isHurried) this.#prepareIfPossible();
-    else this.#timer = setTimeout(() => this.#prepareIfPossible(), spareDelayMs);
+    if (isHurried) this.#prepareBeside();
+    else this.#timer = setTimeout(() => this.#prepareBeside(), spareDelayMs);
+  }
+
+  /** The command runs from now on. */
+  began(): void {
+    this.spares.began(this);
   }
 
   /** The command has ended; the next one may come at once. */
   settled(): void {
+    this.spares.ended(this);
     this.#settledAt = performance.now();
+  }
+
+  /** The command has ended. Under load the shell is started later: with its first command, if that comes sooner. */
+  prepareNext(): void {
+    if (this.#shell || !this.spares.isUnderLoad) this.prepareWithState();
+    else this.spares.putOff(this);
   }
 
   /** With a session's state it waits for a while. */
@@ -135,6 +148,10 @@ export class SpareShell implements SpareHolder {
 
   #waitForAWhile(): void {
     this.#timer = setTimeout(() => void this.dropSpare(), warmShellIdleMs);
+  }
+
+  #prepareBeside(): void {
+    if (!this.spares.isUnderLoad) this.#prepareIfPossible();
   }
 
   #prepareIfPossible(): void {

@@ -107,10 +107,10 @@ export class StatefulExecutor implements Executor, ShellOwner {
     return state;
   }
 
-  newShell(spec = this.#shellSpec): PreparedShell {
+  newShell(spec = this.#shellSpec, isLean = false): PreparedShell {
     requireDescriptors();
     const { newShellDir, custody, startShell } = this.#context;
-    return new PreparedShell(spec, newShellDir(), custody, startShell);
+    return new PreparedShell(spec, newShellDir(), custody, startShell, isLean);
   }
 
   launch(request: LaunchRequest): Launched {
@@ -130,8 +130,13 @@ export class StatefulExecutor implements Executor, ShellOwner {
   }
 
   #launch(request: LaunchRequest, given: CommandFeed, isAgain = false): Launched {
-    const shell = this.#takeShell(request.env);
-    const feed = feedForShell(given, this.#kept.known, this.#shellSpec.places, shell);
+    const shell = this.#takeShell(request.env, !isAgain && this.#needsNoReport(given));
+    const isStateKnown = this.#kept.isKnown;
+    const feed = { ...feedForShell(given, this.#kept.known, this.#shellSpec.places, shell), isStateKnown };
+    if (shell.isLean && this.#shellSpec.dialect.reportKind!(feed) === "whole") {
+      void this.#spare.discard(shell);
+      return this.#launch(request, given, true);
+    }
     try {
       const kind = shell.visitKind(feed);
       return kind ? this.#visit(shell, feed, kind, request) : this.#run(shell, feed, request);
@@ -141,6 +146,16 @@ export class StatefulExecutor implements Executor, ShellOwner {
       if (!isAgain) return this.#launch(request, given, true);
       throw new TrlError("SPAWN_FAILED", `the command could not be started: ${failureOf(error)}`);
     }
+  }
+
+  /** As far as that can be said before there is a shell. One that could run it and wait on is better than a lean one. */
+  #needsNoReport(given: CommandFeed): boolean {
+    const { dialect } = this.#shellSpec;
+    const { known, isKnown } = this.#kept;
+    if (!isKnown || given.workingDir !== known.workingDir) return false;
+    const feed: CommandFeed = { ...given, state: known, place: "here", isStateKnown: true };
+    if (dialect.visitKind?.(feed)) return false;
+    return (dialect.reportKind?.(feed) ?? "whole") !== "whole";
   }
 
   /** It has the shell for itself, and the shell ends with it. */
@@ -154,6 +169,7 @@ export class StatefulExecutor implements Executor, ShellOwner {
       stdinFd,
       mayHandleSignals: () => shell.becomesProgram || mayHandleSignals(feed),
       begin: () => {
+        this.#spare.began();
         shell.begin(this.#kept.isKnown);
         // In an enclosure it would take from what the command is allowed.
         if (!this.#shellSpec.enclosure) this.#spare.prepareInTime();
@@ -200,7 +216,7 @@ export class StatefulExecutor implements Executor, ShellOwner {
     setImmediate(() => reporter.files.remove());
     this.#behindReply(() => {
       this.#isTidying = false;
-      this.#spare.prepareWithState();
+      this.#spare.prepareNext();
     });
   }
 
@@ -212,7 +228,7 @@ export class StatefulExecutor implements Executor, ShellOwner {
     });
   }
 
-  #takeShell(env: EnvOverrides): PreparedShell {
+  #takeShell(env: EnvOverrides, isLean: boolean): PreparedShell {
     const { others: odd } = oddNames(env, this.#shellSpec.dialect);
     this.#generation++;
     this.#isTidying = false;
@@ -221,7 +237,7 @@ export class StatefulExecutor implements Executor, ShellOwner {
       void this.#spare.discard(shell);
       shell = undefined;
     }
-    shell ??= this.newShell(withLaunchEnv(this.#shellSpec, odd));
+    shell ??= this.newShell(withLaunchEnv(this.#shellSpec, odd), isLean);
     if (shell.awaitsState) shell.feedState(this.stateFor(shell));
     return shell;
   }

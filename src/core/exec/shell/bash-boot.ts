@@ -59,9 +59,7 @@ fi
  * goes without a word: the report is of the shell. Never two substitutions in one word: a handler on CHLD between them makes bash
  * lose its way.
  */
-export const bootScript = (dir: string): ByteString => `unset BASH_ENV
-__trl_shopt0=\${BASHOPTS-}
-__trl_report() {
+const reporting = (dir: string): ByteString => `__trl_report() {
 if [[ -z \${__trl_forked-} ]]; then
 [[ \${BASHPID-$$} == "$$" || \${__trl_visit-} == ${visitWords.tell} ]] || builtin return "$1"
 [[ -z \${__trl_done-} ]] || builtin return "$1"
@@ -140,7 +138,18 @@ __trl_report() { builtin return "$1"; }
 builtin return "$1"
 }
 trap '${hook}' EXIT
-${parts.awaitState}${receiveVisits(dir)}${parts.awaitCommand(source)}`;
+`;
+
+export const bootScript = (dir: string, isLean = false): ByteString => `unset BASH_ENV
+__trl_shopt0=\${BASHOPTS-}
+${isLean ? parts.awaitState : `${reporting(dir)}${parts.awaitState}${receiveVisits(dir)}`}${parts.awaitCommand(source)}`;
+
+/** In place of the hook, where the command can have changed the directory alone. */
+export const reportDirectory = (dir: string): ByteString => {
+  const fields = 'builtin printf "\\0"; builtin pwd; builtin printf "\\0%s\\0moved" "${OLDPWD-}"';
+  const report = `builtin trap "" XFSZ; { ${fields}; } >|${parts.fileWord(dir, "report")}`;
+  return `builtin trap ${quote(`[[ \${BASHPID-$$} != "$$" ]] || { ${report}; } 2>/dev/null`)} EXIT\n`;
+};
 
 const giveUp = parts.giveUp("builtin exit");
 

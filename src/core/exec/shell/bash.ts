@@ -2,7 +2,15 @@
 // a script (an `eval` would show as "++" and fire ERR twice). The machinery is the startup file (BASH_ENV),
 // which is over before the script begins, and a hook on EXIT. It leans on `builtin`, `[[` and, where it must,
 // on posix mode, in which special builtins win over functions: the user may have defined any name.
-import { bootScript, commandFile, hideReport, source, trapBareHook, trapWrapper } from "./bash-boot.ts";
+import {
+  bootScript,
+  commandFile,
+  hideReport,
+  reportDirectory,
+  source,
+  trapBareHook,
+  trapWrapper,
+} from "./bash-boot.ts";
 import { exportsIn, recordsIn } from "./bash-environment.ts";
 import { defineAtLines, defineHelper } from "./bash-functions.ts";
 import { type BashRecord, changing, isInherited, parseRecords, restoring } from "./bash-records.ts";
@@ -11,11 +19,12 @@ import type {
   CommandFeed,
   ReportContext,
   ReportedState,
+  ReportKind,
   ShellDialect,
   ShellState,
   Surroundings,
 } from "./dialect.ts";
-import { isHarmless } from "./harmless.ts";
+import { changeOf } from "./harmless.ts";
 import * as parts from "./script-parts.ts";
 import { becoming, deeper, programWords } from "./sole-program.ts";
 import { visitKind } from "./visit-kind.ts";
@@ -59,6 +68,7 @@ export const bash: ShellDialect = {
     return { launchEnv, script: startup + functions.join(""), lateScript: aliasesOn };
   },
 
+  reportKind,
   bootScript,
 
   stateScript(state) {
@@ -70,19 +80,19 @@ export const bash: ShellDialect = {
   },
 
   commandScript(feed, dir) {
-    const changesNothing = isHarmless(feed);
-    const becomes = changesNothing ? becoming(feed) : undefined;
+    const report = reportKind(feed);
+    const becomes = report === "none" ? becoming(feed) : undefined;
     return {
       file: becomes ?? feed.command,
-      prologue: prologue(feed, dir, changesNothing) + (becomes === undefined ? "" : deeper),
-      isHarmless: changesNothing,
+      prologue: prologue(feed, dir, report) + (becomes === undefined ? "" : deeper),
+      isHarmless: report === "none",
       becomesProgram: becomes !== undefined,
     };
   },
 
   readReport(report, context): ReportedState | undefined {
     const fields = parts.reportFields(report, 10);
-    if (!fields) return undefined;
+    if (!fields) return movedState(report, context);
     const [pwd, oldpwd, set, shopt0, shopt, shoptLines, variables, misc, functions, exports] =
       fields as Fields;
     const shopts = parts.optionChanges(shopt0.split(":"), shopt.split(":"), neverKeptShopts);
@@ -110,6 +120,31 @@ export const bash: ShellDialect = {
     };
   },
 };
+
+function reportKind(feed: CommandFeed): ReportKind {
+  const change = changeOf(feed);
+  if (change === "nothing") return "none";
+  const isUsual = feed.place === "here" && feed.env.length === 0 && !hasAliases(feed.state);
+  return change === "directory" && isUsual && feed.isStateKnown ? "directory" : "whole";
+}
+
+/** Of a report of the directory alone: the rest is as it was. */
+function movedState(report: ByteString, context: ReportContext): ReportedState | undefined {
+  const fields = parts.reportFields(report, 2, "moved");
+  if (!fields) return undefined;
+  const [pwd, oldpwd] = fields as [string, string];
+  const { script, lateScript, exportedNames } = context.feed.state;
+  const isNew = oldpwd !== "" && !exportedNames.includes("OLDPWD");
+  return {
+    ...{
+      script,
+      lateScript,
+      workingDir: parts.directoryAfter(pwd, context),
+      previousDir: oldpwd || undefined,
+    },
+    exportedNames: isNew ? [...exportedNames, "OLDPWD"] : exportedNames,
+  };
+}
 
 /** As bash itself reads them; a name that would be read as something else is left to it. */
 function functionIn(variable: string, value: string): string | undefined {
@@ -182,7 +217,7 @@ function asBefore(records: BashRecord[], feed: Surroundings): BashRecord[] {
 
 type Fields = [string, string, string, string, string, string, string, string, string, string];
 
-function prologue(given: CommandFeed, dir: string, changesNothing: boolean): ByteString {
+function prologue(given: CommandFeed, dir: string, report: ReportKind): ByteString {
   // One that cannot be changed is as it is for the command, too.
   const isSettable = (name: ByteString) => !tables.test(name) && !attributesOf(name, given).includes("r");
   const feed = { ...given, env: given.env.filter(([name]) => isSettable(name)) };
@@ -198,13 +233,13 @@ function prologue(given: CommandFeed, dir: string, changesNothing: boolean): Byt
     closeDescriptors(feed) +
     parts.moveToDirectory(feed, dir, words) +
     list("builtin declare +i +l +u", givenNames(feed, /[ilu]/)) +
-    (changesNothing ? "" : saveEnv(feed, dir)) +
+    (report === "whole" ? saveEnv(feed, dir) : "") +
     // It would be the variable that it stands for that is set, exported, and lost with the command.
     list("builtin unset -n", givenNames(feed, /n/)) +
     // No program would be given it.
     list("builtin unset -v", givenNames(feed, /[aA]/)) +
     parts.applyEnv(feed, "builtin") +
-    (changesNothing ? "builtin trap - EXIT\n" : guardReport(feed, dir)) +
+    guardReport(feed, dir, report) +
     defineGiven(feed) +
     (lateScript === aliasesOn && !hasAliases(feed.state) ? "" : lateScript) +
     (keepsStatus ? `${mayAliasBraces(feed) ? setStatus : `{ ${setStatus}; }`} 2>/dev/null\n` : "")
@@ -253,7 +288,9 @@ function saveFunctions({ functions }: CommandFeed, saved: ByteString): ByteStrin
   return `__trl_functions=(${names.join(" ")})\n{\n${names.map(save).join("")}} >>${saved} 2>/dev/null\n`;
 }
 
-function guardReport(feed: CommandFeed, dir: string): ByteString {
+function guardReport(feed: CommandFeed, dir: string, report: ReportKind): ByteString {
+  if (report === "none") return "builtin trap - EXIT\n";
+  if (report === "directory") return reportDirectory(dir);
   const isBare = mayAliasBraces(feed);
   const wrapsTrap = parts.maySetExitTrap(feed);
   return (

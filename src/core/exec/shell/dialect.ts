@@ -47,6 +47,8 @@ export interface CommandFeed {
   hasStdin: boolean;
   /** It was given names that only the environment can carry; bash takes functions from there. */
   mayImportFunctions: boolean;
+  /** The state is all that its shell is: what a command does not change of it need not be reported. */
+  isStateKnown?: boolean;
 }
 
 export type Surroundings = Pick<CommandFeed, "state" | "workingDir" | "place" | "existingParent" | "env">;
@@ -75,6 +77,9 @@ export interface ExportChanges {
   set: Record<string, string>;
 }
 
+/** "directory": nothing else can have changed. */
+export type ReportKind = "none" | "directory" | "whole";
+
 export type ReportedState = Omit<ShellState, "lastStatus">;
 
 export interface ShellDialect {
@@ -94,8 +99,13 @@ export interface ShellDialect {
   initialState(env: Record<string, string>): InitialState;
   /** Makes a new shell like the one that reported the state, and puts it where the session stands. */
   stateScript(state: ShellState): ByteString;
-  /** The startup file: what waits for the state and the command, and reports at the end. */
-  bootScript(dir: string): ByteString;
+  /** What has to be reported after the command. A dialect without it always reports all. */
+  reportKind?(feed: CommandFeed): ReportKind;
+  /**
+   * The startup file: what waits for the state and the command, and reports at the end. For one command that needs no
+   * whole report it can be lean, and is read sooner; such a shell takes no visits.
+   */
+  bootScript(dir: string, isLean?: boolean): ByteString;
   commandScript(feed: CommandFeed, dir: string): CommandScript;
   /** Undefined where the report is not whole: then the shell died before it could write it. */
   readReport(report: ByteString, context: ReportContext): ReportedState | undefined;

@@ -3,7 +3,8 @@
 // it costs as much as a small command itself. Whatever is not certain counts as able to change anything.
 import type { ByteString } from "./byte-string.ts";
 import type { CommandFeed } from "./dialect.ts";
-import { simpleCommands } from "./simple-commands.ts";
+import { isPlainBuiltin } from "./plain-builtins.ts";
+import { type SimpleCommand, simpleCommands } from "./simple-commands.ts";
 
 /** Builtins and words of the language, in bash and in its smaller relatives, but for those that change nothing. */
 const changing = new Set(
@@ -20,25 +21,36 @@ const programPattern = /^(?:(?!\d+$)[\w./+-]+|:)$/;
 const referencePattern = /^declare -\w*n/m;
 
 /** Whether the command leaves a shell in that state as it is, whatever its programs do. */
-export function isHarmless({ command, state, mayImportFunctions }: CommandFeed): boolean {
-  const names = mayImportFunctions ? undefined : programsOf(command);
-  if (!names || names.some((name) => changing.has(name))) return false;
+export const isHarmless = (feed: CommandFeed): boolean => changeOf(feed) === "nothing";
+
+/** What of the shell the command can change. That `cd` changes the directory alone is certain for one word at most. */
+export function changeOf({
+  command,
+  state,
+  mayImportFunctions,
+}: CommandFeed): "nothing" | "directory" | "anything" {
+  const commands = mayImportFunctions ? undefined : simpleCommands(command);
+  const kinds = commands?.map(kindOf);
+  if (!kinds || kinds.includes("changing")) return "anything";
   // Options that change what words mean (keyword, posix), or run something for each command (xtrace and its PS4).
-  if (state.lateScript.includes("set ")) return false;
+  if (state.lateScript.includes("set ")) return "anything";
   const known = state.script + (state.aliasScript ?? "");
-  if (command.includes("$") && referencePattern.test(known)) return false;
-  return !names.some((name) => mayBeDefined(name, known));
+  if (command.includes("$") && referencePattern.test(known)) return "anything";
+  const names = commands!.flatMap(({ words }) => words.slice(0, 1));
+  if (names.some((name) => mayBeDefined(name, known))) return "anything";
+  return kinds.includes("moving") ? "directory" : "nothing";
+}
+
+function kindOf({ words }: SimpleCommand): "harmless" | "moving" | "changing" {
+  const [name] = words;
+  if (name === undefined || isPlainBuiltin(words)) return "harmless";
+  if (name === "cd" && words.length <= 2) return "moving";
+  return programPattern.test(name) && !changing.has(name) ? "harmless" : "changing";
 }
 
 /** The state is asked as text: a function or an alias of the name looks so in it, and much else may, too. */
 function mayBeDefined(name: string, known: ByteString): boolean {
   if (!known.includes(name)) return false;
-  const escaped = name.replaceAll(/[.+]/g, "\\$&");
+  const escaped = name.replaceAll(/[.+[]/g, "\\$&");
   return new RegExp(`(?:^|[\\s'])${escaped}(?: ?\\(\\)|=)`, "m").test(known);
-}
-
-/** The first words of its simple commands; undefined where it is more than such, joined by pipes and lists. */
-function programsOf(command: ByteString): string[] | undefined {
-  const programs = simpleCommands(command)?.flatMap(({ words }) => words.slice(0, 1));
-  return programs?.every((word) => programPattern.test(word)) ? programs : undefined;
 }

@@ -129,9 +129,13 @@ export function mayHandleSignals({ command, state }: CommandFeed): boolean {
  * The fields of a report, or nothing where it is not whole, or more than one: a child that is killed before it becomes
  * its program may write one as well, into the same file. What is ahead of the fields is of no interest.
  */
-export function reportFields(report: ByteString, count: number): ByteString[] | undefined {
+export function reportFields(
+  report: ByteString,
+  count: number,
+  end: "whole" | "moved" = "whole",
+): ByteString[] | undefined {
   const parts = report.split("\0");
-  if (parts.length === count + 2 && parts.at(-1) === "whole") return parts.slice(1);
+  if (parts.length === count + 2 && parts.at(-1) === end) return parts.slice(1);
   // Of a shell that was started by an earlier version, before an upgrade: it has nothing ahead of them.
   return parts.length === count + 1 && parts.at(-1) === "end" ? parts : undefined;
 }

@@ -8,7 +8,7 @@ import { literal } from "./literal-words.ts";
 import { simpleCommands } from "./simple-commands.ts";
 
 /** Those that a harmless command can begin with: they would be found as files as well, and be others. */
-const builtins = new Set([":", "echo", "false", "kill", "pwd", "true"]);
+const builtins = new Set([":", "[", "echo", "false", "kill", "printf", "pwd", "test", "true"]);
 
 /** What is run by it goes on in the background where no shell has started it, but become it. */
 const leavesSession = /\bsetsid\b/;

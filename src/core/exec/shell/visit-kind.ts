@@ -3,6 +3,7 @@
 // by the state that the shell is in; whatever is not certain gets a shell of its own.
 import type { ByteString } from "./byte-string.ts";
 import type { CommandFeed } from "./dialect.ts";
+import { isPlainBuiltin } from "./plain-builtins.ts";
 import { type SimpleCommand, simpleCommands } from "./simple-commands.ts";
 
 /** Whether the shell is like it was before, but for its directory, or is to be asked for its state. */
@@ -25,19 +26,39 @@ const everNew = /\$\{?(?:BASHPID|EPOCH|PPID|SRANDOM)/;
 
 /** Options (but for what functions are read with), aliases, attributes and functions with which these commands may do anything. */
 const unusualState =
-  /^(?:shopt -s (?!extglob\n__trl_define )|shopt -u (?!expand_aliases$)|(?:builtin )?set |builtin pushd |declare -\w*[rni]\w* (?!OPTIND=)|alias )|(?:^|['\s])(?::|true|false|echo|pwd|cd|export) \(\)/m;
+  /^(?:shopt -s (?!extglob\n__trl_define )|shopt -u (?!expand_aliases$)|(?:builtin )?set |builtin pushd |declare -\w*[rni]\w* (?!OPTIND=)|alias )|(?:^|['\s])(?::|\[|true|false|echo|printf|pwd|test|cd|export) \(\)/m;
 
 /** Undefined where it is to have a shell of its own. */
 export function visitKind({ command, state, ...feed }: CommandFeed): VisitKind | undefined {
   if (feed.env.length > 0 || feed.hasStdin || feed.place !== "here" || feed.mayImportFunctions)
     return undefined;
-  const commands = simpleCommands(command);
-  if (!commands || !isWellFormed(commands) || toldFromFresh.test(command)) return undefined;
+  const kind = kindOfList(command) ?? kindOfLoop(command);
+  if (!kind || toldFromFresh.test(command)) return undefined;
+  if (state.lateScript.includes("set ") || unusualState.test(state.script)) return undefined;
+  return kind === "changing" && everNew.test(command) ? undefined : kind;
+}
+
+function kindOfList(text: ByteString): VisitKind | undefined {
+  const commands = simpleCommands(text);
+  if (!commands || !isWellFormed(commands)) return undefined;
   const kinds = commands.map(kindOf);
-  if (kinds.includes(undefined) || state.lateScript.includes("set ") || unusualState.test(state.script))
-    return undefined;
-  if (!kinds.includes("changing")) return "unchanging";
-  return everNew.test(command) ? undefined : "changing";
+  if (kinds.includes(undefined)) return undefined;
+  return kinds.includes("changing") ? "changing" : "unchanging";
+}
+
+const loopPattern =
+  /^\s*for[ \t]+([A-Za-z_]\w*)[ \t]+in[ \t]+(.*?)[ \t]*[;\n]\s*do\s(.*)[;\n]\s*done[\s;]*$/s;
+
+/**
+ * A loop over words, of which there is an end, around such a list. Where a quoted "do" or "done" was taken for the word,
+ * its quote is not closed in the words or in the list.
+ */
+function kindOfLoop(text: ByteString): VisitKind | undefined {
+  const [, name, over, body] = loopPattern.exec(text) ?? [];
+  if (name === undefined || specialNames.test(name) || kindOfList(body!) === undefined) return undefined;
+  const [words, ...more] = simpleCommands(over!) ?? [];
+  const isPlain = words !== undefined && !words.hasRedirection && words.separator === "" && more.length === 0;
+  return isPlain ? "changing" : undefined;
 }
 
 /** Without errors of syntax, and without pipes: those start processes. */
@@ -54,7 +75,7 @@ function isWellFormed(commands: readonly SimpleCommand[]): boolean {
 
 function kindOf({ words }: SimpleCommand): VisitKind | undefined {
   const [program, ...rest] = words as readonly [ByteString, ...ByteString[]];
-  if (unchanging.has(program)) return "unchanging";
+  if (unchanging.has(program) || isPlainBuiltin(words)) return "unchanging";
   if (program === "cd" && rest.length <= 1) return "unchanging";
   const isChange =
     (program === "export" && rest.length > 0 && rest.every((word) => sets(word, exportPattern))) ||

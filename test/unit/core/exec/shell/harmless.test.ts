@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { CommandFeed, ShellState } from "../../../../../src/core/exec/shell/dialect.ts";
-import { isHarmless } from "../../../../../src/core/exec/shell/harmless.ts";
+import { changeOf, isHarmless } from "../../../../../src/core/exec/shell/harmless.ts";
 
 const state: ShellState = {
   workingDir: "/tmp",
@@ -34,11 +34,29 @@ describe("a command is known to change nothing:", () => {
     "./configure --prefix=/usr; make -j4\nmake install",
     "cat <input.txt",
     "echo $PATH",
+    "printf 'b\\na\\n' | sort | head -n 1",
+    '[ -f "$x" ] && make >log 2>&1',
+    "test a -nt b || ls",
     "",
   ];
   for (const command of commands) {
     test(JSON.stringify(command), () => expect(isHarmless(feed(command))).toBe(true));
   }
+});
+
+describe("a command can change the directory alone:", () => {
+  const commands = ["cd /", "cd a && ls", "cd; make", "ls | cd a", 'cd "$x" 2>/dev/null || cd - && pwd'];
+  for (const command of commands)
+    test(JSON.stringify(command), () => expect(changeOf(feed(command))).toBe("directory"));
+
+  const others = ["cd a b", "cd -P a", "cd a && x=1", "cd a; f() { :; }", "cd $(ls)", "cd a && . ./env"];
+  for (const command of others)
+    test(`not ${JSON.stringify(command)}`, () => expect(changeOf(feed(command))).toBe("anything"));
+
+  test("not with a function or an alias in its place", () => {
+    expect(changeOf(feed("cd /", { script: "alias cd='x=1; cd'\n" }))).toBe("anything");
+    expect(changeOf(feed("cd /", { script: "eval 'cd () \n{ \n x=1\n}'\n" }))).toBe("anything");
+  });
 });
 
 describe("a command may change something:", () => {
@@ -110,6 +128,7 @@ describe("a command may change something:", () => {
 
   test("by an alias, a function or a reference of the session", () => {
     expect(isHarmless(feed("ls", { script: "alias ls='cd /'\n" }))).toBe(false);
+    expect(isHarmless(feed("[ a ]", { script: "eval '[ () \n{ \n cd /\n}'\n" }))).toBe(false);
     expect(isHarmless(feed("ls", { aliasScript: "alias ls='cd /'\n" }))).toBe(false);
     expect(isHarmless(feed("ls", { script: "eval 'ls () \n{ \n cd /\n}'\n" }))).toBe(false);
     expect(isHarmless(feed(":", { script: "eval ': () \n{ \n cd /\n}'\n" }))).toBe(false);

@@ -35,6 +35,13 @@ describe("leaves the shell as it is, but for its directory:", () => {
     "pwd",
     "echo hello",
     "echo 'a b' \"$HOME ${x}\" *.ts ~",
+    "test -d /usr && echo yes",
+    '[ -f "$x" ] || echo no',
+    '[ "$x" = y ]',
+    "test a -ef b",
+    "test",
+    "printf 'a\\n'",
+    "printf '%s %d%%n\\n' $x *",
   ];
   const lists = ["echo a && echo b || false; pwd\ntrue", "echo a;", "echo a\n", "  echo  a  "];
   for (const command of [...commands, ...lists])
@@ -43,12 +50,46 @@ describe("leaves the shell as it is, but for its directory:", () => {
 
 describe("changes variables, and no more:", () => {
   const commands = ["x=1", "x=1 y='2 3'", "x+=$y", "export A", "export A=b B=$PATH:/x"];
-  for (const command of [...commands, "cd a && x=1; echo $x"])
+  const loops = ["for i in 1 2 3; do echo $i; done", 'for f in *.ts "$x"\ndo\n  echo $f\n  y=$f\ndone\n'];
+  for (const command of [...commands, ...loops, "cd a && x=1; echo $x"])
     test(JSON.stringify(command), () => expect(visitKind(feed(command))).toBe("changing"));
 });
 
 describe("gets a shell of its own:", () => {
-  const programs = ["ls", "/bin/true", "printf x", "test a", "[ a ]", "kill 1", "read x", "exit", "exec 3>f"];
+  const programs = ["ls", "/bin/true", "kill 1", "read x", "exit", "exec 3>f"];
+  const evaluating = [
+    "printf",
+    "printf -v x 1",
+    "printf $x",
+    "printf %n x",
+    "printf '%%%-3.2ln' x",
+    "test -v 'a[x=1]'",
+    "test -R x",
+    "[ -v x ]",
+    "test $x y",
+    'test "$x" y',
+    "test *.ts",
+    "test a -o -v x",
+    "[ a",
+    "[ a ] b",
+  ];
+  const loops = [
+    "for i in a; do ls; done",
+    "for i in a; do echo a | cat; done",
+    "for i in a; do echo a; done | cat",
+    "for i in a; do echo a; done; done",
+    "for i in a; do echo '; done'",
+    "for i in '; do ' b; do echo; done",
+    "for i in a; do break; done",
+    "for i in a >f; do echo; done",
+    "for i in a; b; do echo; done",
+    "for i in $(ls); do echo; done",
+    "for i; do echo; done",
+    "for IFS in a; do echo; done",
+    "for i in a; do echo $LINENO; done",
+    "for ((;;)); do echo; done",
+    "while true; do echo; done",
+  ];
   const language = [
     "echo a | cat",
     "echo a &",
@@ -90,13 +131,22 @@ describe("gets a shell of its own:", () => {
     "alias a=b",
     "f() { :; }",
   ];
-  for (const command of [...programs, ...language, ...expansions, ...broken, ...assignments, ...options])
+  for (const command of [
+    ...programs,
+    ...evaluating,
+    ...loops,
+    ...language,
+    ...expansions,
+    ...broken,
+    ...assignments,
+    ...options,
+  ])
     test(JSON.stringify(command), () => expect(visitKind(feed(command))).toBeUndefined());
 });
 
 describe("so does everything,", () => {
   const withScript = (line: string) => ({ state: { ...state, script: `${state.script}${line}\n` } });
-  const cases: [string, Partial<CommandFeed>][] = [
+  const cases: [name: string, Partial<CommandFeed>, command?: string][] = [
     ["in another directory", { place: "elsewhere" }],
     ["in one that is gone", { place: "gone" }],
     ["with variables of its own", { env: [["A", "b"]] }],
@@ -112,10 +162,12 @@ describe("so does everything,", () => {
     ["with a number that is computed", withScript('declare -ix x="1"')],
     ["with a stack of directories", withScript("builtin pushd -n -- /usr")],
     ["with a function of that name", withScript("eval 'echo () \n{ \n    exit\n}'")],
+    ["with a function in place of test", withScript("eval 'test () \n{ \n    exit\n}'"), "test -d /usr"],
+    ["with a function in place of [", withScript("eval '[ () \n{ \n    exit\n}'"), "[ a ]"],
     ["with another function of that name", withScript("eval 'f () \n{ \n    :\n}\necho () \n{ \n    :\n}'")],
   ];
-  for (const [name, more] of cases)
-    test(name, () => expect(visitKind(feed("echo hello", more))).toBeUndefined());
+  for (const [name, more, command = "echo hello"] of cases)
+    test(name, () => expect(visitKind(feed(command, more))).toBeUndefined());
 });
 
 test("a function of another name is in nobody's way", () => {
