@@ -46,7 +46,7 @@ export const linesAtOnce: Scenario = {
   run: (bench) =>
     quietAndLoaded(bench, {
       ...{ scenario: "lines-at-once", sessions: 16, atOnce: 16, pauseMs: 0 },
-      ...{ blockOf: 320, blocks: bench.times(9, 2), bar: 1.5 },
+      ...{ blockOf: 160, blocks: bench.times(9, 2), bar: 1.5 },
     }),
 };
 
@@ -56,7 +56,7 @@ export const linesOverSessions: Scenario = {
   run: (bench) =>
     quietAndLoaded(bench, {
       ...{ scenario: "lines-over-sessions", sessions: bench.times(1000, 200), atOnce: 16, pauseMs: 0 },
-      ...{ blockOf: 1000, blocks: bench.times(5, 1), bar: 2 },
+      ...{ blockOf: 500, blocks: bench.times(5, 1), bar: 2 },
     }),
 };
 

@@ -259,7 +259,22 @@ function randomCommand(random: Random): string {
     () => random.pick(["printenv x", "expr 1 + 1", "sh -c 'exit 3'", "unset x", "f() { echo f $x; }", "f"]),
     () => random.pick(["set -f", "set +f", "readonly w=1", "x=$(pwd)", "(cd /; x=9)", "echo a | cat"]),
   ];
-  const one = () => random.pick(make)();
+  const directory = () => random.pick(["/", "/usr", "bin", "..", "/no/such", "-"]);
+  const lines: (() => string)[] = [
+    () => `cd ${directory()} && ls -d .`,
+    () => `ls -d bin | cat; cd ${directory()}`,
+    () => `cd ${directory()} | cat`,
+    () => `test -d ${directory()} && echo ${word()}`,
+    () => `[ ${random.pick(["-n", "-z"])} "$x" ] || cd ${directory()}`,
+    () => `test "$y" = ${random.pick(["a", "'b c'", "''"])}`,
+    () => `printf '%s,' ${word()} ${word()}`,
+    () => `printf '%d%n' 7 ${random.pick(["x", "y"])}`,
+    () =>
+      `for ${random.pick(["x", "y", "z"])} in ${word()} ${word()}; do echo "$x$y"; z+=${word().replace("*", "star")}; done`,
+    () => `for y in 1 2; do cd ${directory()}; sh -c 'echo $x'; done`,
+    () => random.pick(["test() { echo mine; }", "unset -f test"]),
+  ];
+  const one = () => random.pick(random.chance(0.5) ? lines : make)();
   return random.chance(0.3) ? `${one()} ${random.pick(["&&", "||", ";"])} ${one()}` : one();
 }
 
