@@ -148,13 +148,17 @@ export class StatefulExecutor implements Executor, ShellOwner {
     }
   }
 
-  /** As far as that can be said before there is a shell. One that could run it and wait on is better than a lean one. */
+  /**
+   * As far as that can be said before there is a shell. One that could run it and wait on is better than a lean one,
+   * unless another session's shell would be dropped for it under load.
+   */
   #needsNoReport(given: CommandFeed): boolean {
     const { dialect } = this.#shellSpec;
     const { known, isKnown } = this.#kept;
     if (!isKnown || given.workingDir !== known.workingDir) return false;
     const feed: CommandFeed = { ...given, state: known, place: "here", isStateKnown: true };
-    if (dialect.visitKind?.(feed)) return false;
+    const { hasRoom, isUnderLoad } = this.#context.spares;
+    if ((hasRoom || !isUnderLoad) && dialect.visitKind?.(feed)) return false;
     return (dialect.reportKind?.(feed) ?? "whole") !== "whole";
   }
 
