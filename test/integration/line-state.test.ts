@@ -1,9 +1,10 @@
 // Lines that are neither one builtin nor one program: they leave the session as a shell of their own would.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startDaemon, type TestDaemon } from "../support/daemon.ts";
-import { listProcesses } from "../support/processes.ts";
+import { startDaemon, startHere, type TestDaemon } from "../support/daemon.ts";
+import { needs } from "../support/needs.ts";
+import { listProcesses, signalIfThere } from "../support/processes.ts";
 import { newSession, type TestSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { until } from "../support/wait.ts";
@@ -32,7 +33,7 @@ async function killWarmShells(): Promise<void> {
   let hadSome = false;
   await until("the end of the warm shells", () => {
     const shells = listProcesses().filter(({ ppid }) => ppid === daemon.pid);
-    for (const { pid } of shells) process.kill(pid, "SIGKILL");
+    for (const { pid } of shells) signalIfThere(pid, "SIGKILL");
     hadSome ||= shells.length > 0;
     return hadSome && shells.length === 0;
   });
@@ -97,6 +98,115 @@ for (const [name, before] of ways)
       expect(await out("pwd")).toBe("/");
     });
   });
+
+for (const [name, before] of ways)
+  describe(`${name}, lines that report little or nothing`, () => {
+    /** Of the first kind, then of the second; each leaves the session in "a b". */
+    async function runBoth({ out }: TestSession): Promise<void> {
+      await before();
+      expect(await out("cd 'a b' && ls")).toBe("c");
+      await before();
+      expect(await out("ls | cat", { env: { A: "a" } })).toBe("c");
+      await before();
+    }
+
+    test("leave functions at their lines", async () => {
+      const session = await bashSession();
+      await session.out("\n\nf() {\n  echo $LINENO\n}\ng() { echo g; }; export -f g");
+      await runBoth(session);
+      expect(await session.out("f; bash -c g; h() {\n  echo $LINENO\n}")).toBe("4\ng");
+      await runBoth({ ...session, out: (line, more) => session.out(line.replace("'a b'", "."), more) });
+      expect(await session.out("f; h; pwd")).toBe(`4\n2\n${dir.path}/a b`);
+    });
+
+    test.each([".", "return", "exit", "exec", "pwd", "printf", "source"])(
+      "are not changed by a function named %s",
+      async (hidden) => {
+        const session = await bashSession();
+        await session.out(`function ${hidden} { echo hidden; }; x=1`);
+        await runBoth(session);
+        expect(await session.out(`echo $x $OLDPWD; ${hidden}; /bin/pwd`)).toBe(
+          `1 ${dir.path}\nhidden\n${dir.path}/a b`,
+        );
+      },
+    );
+
+    test.each(["{", "}", "[["])("are not changed by an alias named %s", async (alias) => {
+      const session = await bashSession();
+      await session.out(`alias '${alias}=echo brace'; x=1`);
+      await runBoth(session);
+      expect(await session.out("echo $x; pwd; alias")).toBe(
+        `1\n${dir.path}/a b\nalias ${alias}='echo brace'`,
+      );
+    });
+
+    test("use the functions that they are given, and lose them", async () => {
+      const { out } = await bashSession();
+      const functions = (...names: string[]) =>
+        Object.fromEntries(names.map((each) => [`BASH_FUNC_${each}%%`, `() { x=${each}; echo given; }`]));
+      await before();
+      expect(await out("cd 'a b' && ls", { env: functions("ls") })).toBe("given");
+      await before();
+      expect(await out("cd c && ls | cat", { env: functions("cd") })).toBe("given\nc");
+      expect(await out("pwd; echo $x")).toBe(`${dir.path}/a b\ncd`);
+      await before();
+      for (const line of ["test -d / && echo yes", "[ -d / ] && echo yes", "printf yes"])
+        expect(await out(line, { env: functions("test", "[", "printf") })).toStartWith("given");
+      expect(await out("declare -F; cd / && ls -d .")).toBe(".");
+    });
+
+    test("find no trace of the shell's own variables and functions", async () => {
+      const session = await bashSession();
+      await session.out("f() { echo f; }");
+      await runBoth(session);
+      for (const line of [
+        "cd c && set | cat",
+        "ls; declare -F",
+        "ls; declare -p",
+        "cd ..; compgen -v",
+        "env | cat",
+      ]) {
+        expect(await session.out(line)).not.toContain("__trl");
+        await before();
+      }
+      expect(await session.out("f; pwd")).toBe(`f\n${dir.path}/a b`);
+    });
+
+    test("are where the session's directory was, once it is removed", async () => {
+      const { out, run } = await bashSession();
+      await out("function . { echo hidden; }; mkdir -p own/keep/lost && cd own/keep/lost && umask 777");
+      writeFileSync(`${dir.path}/own/keep/mine`, "");
+      for (const remove of ["rmdir ../lost", "rm -rf ../../keep"]) {
+        await out(remove);
+        await before();
+        expect(await out("ls -A | cat")).toBe("");
+        await before();
+        expect(await run("ls missing | cat; cd missing")).toMatchObject({ exit_code: 1, stdout: "" });
+        expect(await out("pwd")).toBe(`${dir.path}/own/keep/lost`);
+      }
+      expect(readdirSync(`${dir.path}/own`)).toEqual([]);
+      await before();
+      expect(await out("cd ../.. && ls -A | cat")).toBe("");
+      expect(await out("pwd; umask; cd .. && rmdir own")).toBe(`${dir.path}/own\n0777`);
+    });
+  });
+
+needs("sandbox").test("lines in a sandbox that hides more than before keep all else", async () => {
+  using run = tempDir();
+  const session = await newSession(wire, {
+    ...{ shell: "/bin/bash", working_dir: dir.path, isolation: { sandbox: { private_tmp: false } } },
+  });
+  await session.out("x=1; f() { echo f; }"); // the warm shell has a view of what is there now
+  await using other = await startHere({
+    flags: ["--socket-path", join(run.path, "trl.sock"), "--run-dir", run.path],
+    env: { TRL_RUNTIME_DIR: daemon.dir },
+  });
+  expect(readFileSync(join(run.path, "trl.token"), "utf8")).not.toBe("");
+  expect((await session.run(`cd 'a b' && cat ${run.path}/trl.token; ls`)).stdout).toBe("c\n");
+  expect(await session.out("echo $x; f; pwd")).toBe(`1\nf\n${dir.path}/a b`);
+  process.kill(other.pid, 0);
+  await wire.call("session.destroy", { session_id: session.id });
+});
 
 test("aliases act on such lines", async () => {
   const { out, run } = await bashSession();

@@ -106,7 +106,7 @@ export function leavingsOf(daemonPid: number): number[] {
   });
 }
 
-function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+export function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
