@@ -50,6 +50,20 @@ test("variables with the names of an object's own parts cross, too", async () =>
   expect((await after.call("exec.run", params)).stdout).toBe("one\ntwo\n");
 });
 
+test("a line that reports its directory alone reports it to the program that comes", async () => {
+  await using daemon = await startHere();
+  using wire = await daemon.connect();
+  const { id, out } = await newSession(wire, { shell: "/bin/bash" });
+  await out("x=1; f() { echo f; }");
+  await startRun(wire, id, ids.slow, "head -n 1 | cat; cd /usr && ls -d .", { open_stdin: true });
+  expect(await upgrade(daemon)).toMatchObject({ ok: true });
+  using after = await daemon.connect();
+  await after.call("exec.write", { stream_id: ids.slow, data: "line\n" });
+  expect(await after.call("exec.wait", { stream_id: ids.slow })).toMatchObject({ stdout: "line\n.\n" });
+  const state = { session_id: id, command: "echo $x; f; pwd" };
+  expect((await after.call("exec.run", state)).stdout).toBe("1\nf\n/usr\n");
+});
+
 test("sessions, commands and terminals go on under the program that comes", async () => {
   await using daemon = await startHere({ flags: ["--http", "127.0.0.1:0"], env: { TRL_AUTH_TOKEN: "word" } });
   using wire = await daemon.connect();
