@@ -174,7 +174,7 @@ for (const [name, before] of ways)
 
     test("are where the session's directory was, once it is removed", async () => {
       const { out, run } = await bashSession();
-      await out("function . { echo hidden; }; mkdir -p own/keep/lost && cd own/keep/lost && umask 777");
+      await out("function . { echo hidden; }; mkdir -p own/keep/lost && cd own/keep/lost && umask 377");
       writeFileSync(`${dir.path}/own/keep/mine`, "");
       for (const remove of ["rmdir ../lost", "rm -rf ../../keep"]) {
         await out(remove);
@@ -187,7 +187,7 @@ for (const [name, before] of ways)
       expect(readdirSync(`${dir.path}/own`)).toEqual([]);
       await before();
       expect(await out("cd ../.. && ls -A | cat")).toBe("");
-      expect(await out("pwd; umask; cd .. && rmdir own")).toBe(`${dir.path}/own\n0777`);
+      expect(await out("pwd; umask; cd .. && rmdir own")).toBe(`${dir.path}/own\n0377`);
     });
   });
 
