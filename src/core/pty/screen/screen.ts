@@ -154,6 +154,7 @@ export class Screen implements Worker {
   /** Rejects with a ScreenProcessError where the screen cannot be had. */
   ask<Q extends Query>(query: Q): Promise<Asked<Q>> {
     this.#lastUse = performance.now();
+    if (this.#isDisposed) return Promise.reject(new ScreenProcessError("the terminal is gone", false));
     if (this.#trouble.isPaused) return Promise.reject(new ScreenProcessError(this.error!, true));
     const key = JSON.stringify(query);
     let pending = this.#queries.find((other) => other.key === key);

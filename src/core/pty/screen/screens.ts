@@ -46,10 +46,17 @@ export class ScreenQueue {
     await undefined; // what is asked for in this turn is done together
     for (const worker of this.#waiting) {
       this.#waiting.delete(worker);
-      const work = worker.next(this.runner.generation);
-      if (!work) continue;
-      this.#waiting.add(worker); // behind the others, until it has nothing left
-      await this.#do(worker, work);
+      try {
+        const work = worker.next(this.runner.generation);
+        if (!work) continue;
+        this.#waiting.add(worker); // behind the others, until it has nothing left
+        await this.#do(worker, work);
+      } catch (error) {
+        this.#waiting.delete(worker); // one that cannot be worked for must not stop the others
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
     }
     this.#isRunning = false;
     if (this.#open.size === 0) this.runner.rest();
@@ -57,15 +64,14 @@ export class ScreenQueue {
 
   async #do(worker: Worker, work: Work): Promise<void> {
     this.#byNumber.set(work.screen, worker);
-    try {
-      const result = await this.runner.run(work);
-      for (const number of result.dropped) this.#drop(number);
-      if (!result.dropped.includes(work.screen)) worker.done(result);
-    } catch (error) {
-      if (!(error instanceof ScreenProcessError)) throw error;
+    const result = await this.runner.run(work).catch((error: ScreenProcessError) => error);
+    if (result instanceof ScreenProcessError) {
       this.#open.clear();
       this.#byNumber.clear();
-      worker.failed(error);
+      worker.failed(result);
+    } else {
+      for (const number of result.dropped) this.#drop(number);
+      if (!result.dropped.includes(work.screen)) worker.done(result);
     }
     if (worker.isOpen) this.#open.add(worker);
     else {
