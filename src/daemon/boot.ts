@@ -50,7 +50,7 @@ export interface Daemon {
 
 /** Throws an OptionError where the daemon cannot be started as asked. */
 export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<Daemon> {
-  await prepareProcess(options);
+  hearOfChildren();
   const log = createLog({ format: options.logFormat, isVerbose: options.isVerbose });
   if (process.getuid?.() === 0 && !options.allowsRoot && !arrival)
     log.warn("running as root: every command is root's, too");
@@ -70,12 +70,11 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
     if (before) holdAgain(registry.commands, before.document.heldPlaces);
     crash.endLeftovers(runDir);
     const { labels } = options;
-    const capabilities = capabilitiesOf({ registry, transports: transportsOf(options), labels });
     const told = {
       run_dir: runDir,
       http_url: opened.http?.url ?? null,
       labels,
-      capabilities,
+      capabilities: capabilitiesOf({ registry, transports: transportsOf(options), labels }),
       started_at: startedAt.toISOString(),
     };
     const withdraw = announceSelf(options, told, log);
@@ -112,19 +111,19 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
       successor();
     };
     if (arrival) welcome(arrival, { upgrader, registry, log });
-    const idle = untilIdle(options.idleExitS, isBusy);
-    return { done: Promise.race([done, idle, restarting.promise]), stop, hungUp: () => upgrader.hungUp() };
+    await guardAgainstStalls(options);
+    const ends = [done, untilIdle(options.idleExitS, isBusy), restarting.promise];
+    return { done: Promise.race(ends), stop, hungUp: () => upgrader.hungUp() };
   } catch (error) {
     if (!arrival) release();
     throw error;
   }
 }
 
-async function prepareProcess({ env }: DaemonOptions): Promise<void> {
-  hearOfChildren();
+/** For tests. */
+async function guardAgainstStalls({ env }: DaemonOptions): Promise<void> {
   if (!env["TRL_STALL_FILE"] || process.platform !== "linux") return;
-  const { guardAgainstStalls } = await import("./stall-guard-linux.ts"); // for tests
-  guardAgainstStalls(env);
+  (await import("./stall-guard-linux.ts")).guardAgainstStalls(env);
 }
 
 /** What the doors lead to: empty, or as another program has left it. */
