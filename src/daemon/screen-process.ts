@@ -1,8 +1,10 @@
 // The screen process. It ends when the daemon does.
+import { dieWithParent } from "../core/process/libc.ts";
 import { ScreenReader } from "../core/pty/screen/screen-reader.ts";
 import type { Work } from "../core/pty/screen/work.ts";
 
 export function serveScreens(): Promise<never> {
+  dieWithParent(); // a daemon that was killed can not end work that takes long
   const reader = new ScreenReader();
   // The daemon decides when it ends; a terminal that it was started from must not.
   for (const signal of ["SIGINT", "SIGHUP", "SIGQUIT"] as const) process.on(signal, () => {});

@@ -65,15 +65,17 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener, T
   /** Where the output begins, behind the screen where that is wanted first. */
   async prepare(): Promise<number> {
     if (!this.#wantsRedraw) return this.#cursor;
+    if (this.#redraw) return this.#redraw.offset;
     this.#drawing ??= this.#spec.terminal.picture.redraw(this.#scrollback);
-    const redraw = await this.#drawing;
-    if (this.#drawing !== undefined) {
+    const drawing = this.#drawing;
+    const redraw = await drawing;
+    if (this.#drawing === drawing) {
       this.#drawing = undefined;
-      this.#scrollback = 0;
       this.#redraw = redraw;
       this.#advance();
+      return redraw.offset;
     }
-    return redraw.offset;
+    return this.prepare(); // one of another size is on its way, or is made
   }
 
   /** Nothing is sent before. */
@@ -92,6 +94,7 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener, T
 
   resized(size: TerminalSize): void {
     this.fallOut();
+    this.#drawing = this.#redraw = undefined; // of the size before
     const offset = this.#spec.terminal.ring.end;
     if (this.#resizes.at(-1)?.offset === offset) this.#resizes.pop();
     this.#resizes.push({ ...size, offset });
@@ -184,6 +187,7 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener, T
       }
       this.#wantsRedraw = false;
       this.#redraw = undefined;
+      this.#scrollback = 0;
       this.#cursor = this.#takenTo = redraw.offset;
       lane.send(redrawFrame(terminal, dialect, redraw));
       return true;

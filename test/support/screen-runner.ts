@@ -4,32 +4,36 @@ import { ScreenReader } from "../../src/core/pty/screen/screen-reader.ts";
 import { type Runner, ScreenQueue } from "../../src/core/pty/screen/screens.ts";
 import type { Result, Work } from "../../src/core/pty/screen/work.ts";
 
+let generations = 0;
+
 export class RunnerHere implements Runner {
-  generation = 1;
+  generation = ++generations;
   reader = new ScreenReader();
   /** The next pieces of work fail so. */
   failures: ScreenProcessError[] = [];
   works: Work[] = [];
+  /** What each piece of work is said to take. */
+  busyMs = 1;
 
   async run(work: Work): Promise<Result> {
     this.works.push(work);
     const failure = this.failures.shift();
-    if (!failure) return structuredClone(this.reader.do(structuredClone(work)));
+    if (!failure) return { ...structuredClone(this.reader.do(structuredClone(work))), busyMs: this.busyMs };
     this.end();
     throw failure;
   }
 
   /** As where the process has ended: its emulators are gone. */
   end(): void {
-    this.generation++;
+    this.generation = ++generations;
     this.reader = new ScreenReader();
   }
 
   rest(): void {}
 }
 
-export const overBudget = () => new ScreenProcessError("a piece of its output takes too long", true);
-export const lostProcess = () => new ScreenProcessError("its process has ended", false);
+export const overBudget = () => new ScreenProcessError("a piece of its output takes too long", "over budget");
+export const lostProcess = () => new ScreenProcessError("its process has ended", "lost");
 
 export function queuesHere() {
   const runner = new RunnerHere();

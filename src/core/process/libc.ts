@@ -50,6 +50,7 @@ const POLLHUP = 16;
 const WNOHANG = 1;
 const LOCK_EX_NB = 2 | 4;
 const MSG_DONTWAIT_NOSIGNAL = 0x40 | 0x4000;
+const PR_SET_PDEATHSIG = 1;
 const PR_SET_CHILD_SUBREAPER = 36;
 const F_SETPIPE_SZ = 1031;
 const F_DUPFD_CLOEXEC = 1030;
@@ -150,6 +151,11 @@ export function yieldProcessor(): void {
 /** Orphans of our descendants become our children instead of init's. Linux only. */
 export function becomeSubreaper(): boolean {
   return isLinux && libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) === 0;
+}
+
+/** This process is killed when the one that started it ends. Linux only. */
+export function dieWithParent(): void {
+  if (isLinux) libc.prctl(PR_SET_PDEATHSIG, constants.signals.SIGKILL, 0, 0, 0);
 }
 
 /** Takes the wait status of a child that is not Bun's, if it has ended. */

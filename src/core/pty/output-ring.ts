@@ -75,8 +75,9 @@ export class OutputRing {
     return fewOrView(this.#buffer, at, Math.min(at + Math.min(maxBytes, this.#end - offset), size));
   }
 
-  copy(offset: number, end = this.#end): Uint8Array<ArrayBuffer> {
-    const copy = new Uint8Array(end - offset);
+  copy(offset: number, until = this.#end): Uint8Array<ArrayBuffer> {
+    const end = Math.min(until, this.#end);
+    const copy = new Uint8Array(Math.max(0, end - offset));
     for (let at = offset; at < end; ) {
       const piece = this.view(at, end - at);
       copy.set(piece, at - offset);

@@ -89,7 +89,7 @@ export class Terminal {
 
   /** It has ended and all is told, or its program runs and nobody is about to end it. */
   get isAtRest(): boolean {
-    if (!this.picture.isPacked) return false;
+    if (!this.picture.isPacked || this.picture.isAnswering) return false;
     return this.#isDone || (!this.#exit && !this.#ending && this.#pty.isAtRest);
   }
 

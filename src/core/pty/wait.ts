@@ -4,6 +4,9 @@ import { afterSeconds } from "../../util/long-timer.ts";
 import type { TerminalFollower, TerminalListener } from "./audience.ts";
 import type { Terminal } from "./terminal.ts";
 
+/** After the timeout, what is printed by then is looked at for so long. */
+const lastLookMs = 200;
+
 /** What is on the screen now counts, and what is printed from now on, also where it scrolls away at once. */
 export function waitFor(terminal: Terminal, until: Until, timeoutS: number): Promise<WaitOutcome> {
   const { text, regex } = until;
@@ -17,7 +20,10 @@ export function waitFor(terminal: Terminal, until: Until, timeoutS: number): Pro
       resized() {},
       exited: () => finishWhenRead("exit"), // nothing more will come
     };
-    const stopTimer = afterSeconds(timeoutS, () => finish("timeout"));
+    const stopTimer = afterSeconds(timeoutS, () => {
+      finishWhenRead("timeout");
+      setTimeout(() => finish("timeout"), lastLookMs); // however long the reading takes
+    });
     const stop = () => {
       stopTimer();
       stopSilence();

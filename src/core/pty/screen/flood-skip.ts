@@ -32,6 +32,15 @@ const latin1 = (bytes: Uint8Array): string =>
 /** Lines of ordinary length are in so much. */
 const tailBytes = 256 * 1024;
 
+/** A line of a flood is looked for in so much. */
+const lineBytesMax = 4096;
+
+/** Where the next line begins; undefined where none does soon. */
+export function nextLine(ring: OutputRing, from: number): number | undefined {
+  const end = ring.copy(from, from + lineBytesMax).indexOf(newline);
+  return end === -1 ? undefined : from + end + 1;
+}
+
 export interface Skip {
   /** Up to there nothing has an effect but the colours. */
   to: number;

@@ -1,4 +1,5 @@
 // What a terminal shows: its screen as long as it can be read, and the last of it afterwards.
+import { TrlError } from "../../../protocol/errors.ts";
 import type { Packing } from "../../../protocol/handover/pieces.ts";
 import type { FinalScreenState, TerminalState } from "../../../protocol/handover/terminals.ts";
 import type { Snapshot, SnapshotFormat } from "../../../protocol/pty.ts";
@@ -87,15 +88,17 @@ export class Picture {
   }
 
   async snapshot(format: SnapshotFormat, scrollback: number): Promise<Omit<Snapshot, "cols" | "rows">> {
+    let why = "";
     if (!this.#final) {
       try {
         const { answer, offset } = await this.#screen.ask({ kind: "shown", format, scrollback });
         return { ...answer, offset, screen_error: this.#screen.error };
-      } catch {
+      } catch (error) {
         // The program has ended and the screen is final, or the screen cannot be read.
+        why = (error as Error).message;
       }
     }
-    const final = this.#final ?? this.#blank();
+    const final = this.#final ?? this.#blank(why);
     return {
       ...shown(finalView(final), format, scrollback),
       offset: this.#ring.end,
@@ -120,13 +123,27 @@ export class Picture {
   /** Looks for a pattern from what is shown now on. `stop` must be called in the end. */
   waitFor(pattern: Pattern): Search {
     if (this.#final) return this.#searchFinal(pattern);
-    let search = this.#searchIn(this.#screen, pattern);
+    let search: Search | Promise<Search> = this.#searchIn(this.#screen, pattern);
+    let isStopped = false;
     const found = search.found.catch(async (error: unknown) => {
       if (!(error instanceof NeedsBacktracking)) throw error;
-      search = this.#searchIn(await this.#screenApart(), { ...pattern, mayBacktrack: true });
-      return await search.found;
+      search = this.#screenApart().then((screen) => {
+        const apart = this.#searchIn(screen, { ...pattern, mayBacktrack: true });
+        if (isStopped) apart.stop();
+        return apart;
+      });
+      return await (await search).found;
     });
-    return { found, caughtUp: () => search.caughtUp(), stop: () => search.stop() };
+    const stop = () => {
+      isStopped = true;
+      if (!(search instanceof Promise)) search.stop();
+      else void search.then((apart) => apart.stop());
+    };
+    const caughtUp = async () => {
+      if (!(search instanceof Promise)) await search.caughtUp();
+      await (await search).caughtUp(); // which may be another one by now
+    };
+    return { found, caughtUp, stop };
   }
 
   #searchIn(screen: Screen, pattern: Pattern): Search {
@@ -150,6 +167,7 @@ export class Picture {
   /** The same screen, in the process where it cannot delay others. */
   async #screenApart(): Promise<Screen> {
     const { data, offset } = await this.redraw(0);
+    if (this.#final) throw new TrlError("SESSION_NOT_FOUND", "the program of this terminal has ended");
     const { quarantine } = this.#screens;
     const screen = new Screen(this.#ring, this.#size, { usual: quarantine, quarantine }, () => {});
     screen.beginWith(Buffer.from(data), offset);
@@ -164,12 +182,14 @@ export class Picture {
 
   /** Only the last screen is to be kept. */
   condense(): Promise<void> {
+    for (const screen of this.#apart) screen.dispose();
+    this.#apart.clear();
     if (this.#final) return Promise.resolve();
     this.#finishing ??= this.#screen
       .ask({ kind: "final" })
       .then(
         ({ answer }) => ({ ...answer, error: this.#screen.error }),
-        () => this.#blank(),
+        (error: Error) => this.#blank(error.message),
       )
       .then((final) => {
         this.#final = final;
@@ -190,11 +210,11 @@ export class Picture {
   }
 
   dispose(): void {
-    this.#screen.dispose();
+    for (const screen of [this.#screen, ...this.#apart]) screen.dispose();
   }
 
-  #blank(): FinalScreenState {
-    return { ...blankScreen(this.#size), error: this.#screen.error ?? "the screen could not be read" };
+  #blank(why: string): FinalScreenState {
+    return { ...blankScreen(this.#size), error: this.#screen.error ?? why };
   }
 
   /** The beginning of a line near the end. */

@@ -1,6 +1,6 @@
 // A process beside the daemon in which emulators read output. A program chooses what its terminal has to read, and some
 // output takes minutes or gigabytes to read: here that stops no client of the daemon, and can be ended at any time.
-import { setPriority } from "node:os";
+import { constants, getPriority, setPriority } from "node:os";
 import { screenProcessWord } from "../../../util/own-words.ts";
 import { screenProcessBytesMax, screenProcessIdleMs, screenWorkMs } from "../../limits.ts";
 import type { Custody } from "../../process/custody.ts";
@@ -16,15 +16,20 @@ const watchMs = 100;
 /** On a busy machine the work may have to wait for a processor: so much longer than the time that it may use. */
 const patienceFactor = 10;
 
-/** The work took more than it may; `isOverBudget` is false where the process ended for another reason. */
+/** The work took more than it may, the process has ended for another reason, or it could not be started. */
+export type ScreenProcessFailure = "over budget" | "lost" | "unavailable";
+
 export class ScreenProcessError extends Error {
   constructor(
     message: string,
-    readonly isOverBudget: boolean,
+    readonly failure: ScreenProcessFailure,
   ) {
     super(message);
   }
 }
+
+/** Of all processes together: an emulator is in the one of its generation, and in no other. */
+let generations = 0;
 
 interface UnderWay {
   resolve(result: Result): void;
@@ -36,7 +41,7 @@ interface UnderWay {
 
 export class ScreenProcess {
   /** Counts the processes: what a screen has in an earlier one is gone. */
-  generation = 1;
+  generation = ++generations;
   #child: Bun.Subprocess | undefined;
   #work: UnderWay | undefined;
   #watch: Timer | undefined;
@@ -63,7 +68,10 @@ export class ScreenProcess {
       stdio: ["ignore", "ignore", "ignore"],
       detached: true,
       serialization: "advanced",
-      ipc: (result: Result) => this.#done(result),
+      // What an ended process had still sent is not about the work of the next one.
+      ipc: (result: Result) => {
+        if (this.#child === child) this.#done(result);
+      },
       onExit: () => this.#ended(child),
     });
     this.#child = child;
@@ -81,7 +89,10 @@ export class ScreenProcess {
       this.start();
       this.#child!.send(work);
     } catch (error) {
-      reject(new ScreenProcessError(`its process does not run: ${(error as Error).message}`, false));
+      this.stop();
+      this.#forget();
+      const why = `its process cannot be started: ${(error as Error).message}`;
+      reject(new ScreenProcessError(why, "unavailable"));
       return promise;
     }
     this.#work = { resolve, reject, since: performance.now(), cpuMsBefore: undefined };
@@ -109,46 +120,46 @@ export class ScreenProcess {
     work?.resolve(result);
   }
 
-  #fail(message: string, isOverBudget: boolean): void {
+  #fail(message: string, failure: ScreenProcessFailure): void {
     const work = this.#work;
     this.#work = undefined;
     clearInterval(this.#watch);
     this.#watch = undefined;
     this.stop();
     this.#forget();
-    work?.reject(new ScreenProcessError(message, isOverBudget));
+    work?.reject(new ScreenProcessError(message, failure));
   }
 
   #ended(child: Bun.Subprocess): void {
     void this.custody.removeRoot(child.pid);
     if (this.#child !== child) return;
     this.#forget();
-    this.#fail("its process has ended", false);
+    this.#fail("its process has ended", "lost");
   }
 
   #forget(): void {
     this.#child = undefined;
-    this.generation++;
+    this.generation = ++generations;
   }
 
   #look(): void {
     const { since, cpuMsBefore } = this.#work!;
     const { cpuMs, residentBytes } = runningUsage(this.#child!.pid) ?? {};
     if (residentBytes !== undefined && residentBytes > screenProcessBytesMax) {
-      this.#fail(`it needs more than ${screenProcessBytesMax / 1024 / 1024} MB of memory`, true);
+      this.#fail(`it needs more than ${screenProcessBytesMax / 1024 / 1024} MB of memory`, "over budget");
       return;
     }
     this.#work!.cpuMsBefore ??= cpuMs;
     const elapsedMs = performance.now() - since;
     const usedMs = cpuMs === undefined ? elapsedMs : cpuMs - (cpuMsBefore ?? cpuMs);
     if (usedMs > screenWorkMs || elapsedMs > screenWorkMs * patienceFactor)
-      this.#fail(`a piece of its output takes more than ${screenWorkMs / 1000} s to read`, true);
+      this.#fail(`a piece of its output takes more than ${screenWorkMs / 1000} s to read`, "over budget");
   }
 }
 
 function setNiceness(pid: number, niceness: number): void {
   try {
-    if (niceness > 0) setPriority(pid, niceness);
+    if (niceness > 0) setPriority(pid, Math.min(constants.priority.PRIORITY_LOW, getPriority() + niceness));
   } catch {
     // It has ended already.
   }

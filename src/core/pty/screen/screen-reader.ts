@@ -25,12 +25,14 @@ export class ScreenReader {
   #residentBytes = process.memoryUsage.rss();
 
   do(work: Work): Result {
+    const began = process.cpuUsage();
     const result: Result = {
       replies: "",
       found: [],
       refused: [],
       isBetweenSequences: true,
       scrollsPlainly: false,
+      busyMs: 0,
       dropped: [],
     };
     if (work.fresh) this.#open(work.screen, work.fresh);
@@ -39,6 +41,8 @@ export class ScreenReader {
     if (work.query) answer(work.query, opened?.emulator, result);
     if (work.close) this.#close(work.screen);
     result.dropped = this.#dropLargest();
+    const { user, system } = process.cpuUsage(began);
+    result.busyMs = (user + system) / 1000;
     return result;
   }
 

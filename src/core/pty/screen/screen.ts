@@ -12,19 +12,18 @@ import {
 } from "../../limits.ts";
 import type { TerminalSize } from "../driver.ts";
 import type { OutputRing } from "../output-ring.ts";
-import { type Boundary, boundaryAt } from "./boundary.ts";
-import { isPlain, skipFlood } from "./flood-skip.ts";
+import { boundaryAt } from "./boundary.ts";
+import { type Drawn, DrawnScreen } from "./drawn-screen.ts";
+import { isPlain, nextLine, skipFlood } from "./flood-skip.ts";
+import { Queries } from "./queries.ts";
 import { Questions } from "./questions.ts";
 import { ScreenProcessError } from "./screen-process.ts";
 import type { ScreenQueue, Worker } from "./screens.ts";
 import { Sizes } from "./sizes.ts";
 import { Trouble } from "./trouble.ts";
 import { Waits } from "./waits.ts";
-import type { Asked, Pattern, PendingQuery, Piece, Query, Result, Work } from "./work.ts";
+import type { Asked, Pattern, Piece, Query, Result, Work } from "./work.ts";
 
-const newline = 0x0a;
-/** A line of a flood is looked for in so much. */
-const lineBytesMax = 4096;
 /** Ends a sequence that is half read. */
 const cancel = Buffer.from("\x18");
 
@@ -35,10 +34,10 @@ export class Screen implements Worker {
   /** The generation of the process that has the emulator; 0 where none has. */
   #generation = 0;
   readonly #sizes: Sizes;
-  /** A fresh emulator begins to read here, */
+  /** A fresh emulator begins to read here, or with a redraw, behind which the output goes on. */
   #startAt = 0;
-  /** or with this redraw, behind which the output goes on. */
-  #base: { data: Uint8Array; goesOnAt: number } | undefined;
+  #base: Drawn | undefined;
+  #isSaving = false;
   /** Written before the next output. */
   #preface: Uint8Array | undefined;
   #sentTo = 0;
@@ -59,14 +58,13 @@ export class Screen implements Worker {
   #scrollsPlainly = true;
   /** The screen cannot be made again from what is in the ring. */
   #isKept = false;
-  readonly #queries: PendingQuery[] = [];
-  #asked: (PendingQuery & { boundary: Boundary }) | undefined;
+  readonly #queries = new Queries();
   readonly #waits = new Waits();
   #lastUse = performance.now();
   #wantsClose = false;
   #isDisposed = false;
   readonly #trouble = new Trouble();
-  #packed: { data: Uint8Array; offset: number } | "asked" | undefined;
+  readonly #drawn = new DrawnScreen();
 
   constructor(
     readonly ring: OutputRing,
@@ -93,9 +91,9 @@ export class Screen implements Worker {
   }
 
   /** With a redraw of what was before. */
-  beginWith(data: Uint8Array, goesOnAt: number): void {
+  beginWith(data: Uint8Array, offset: number): void {
     this.#isKept = true;
-    this.#base = { data, goesOnAt };
+    this.#base = { data, offset };
     this.#answeredTo = this.ring.end;
   }
 
@@ -106,33 +104,25 @@ export class Screen implements Worker {
 
   /** Before an upgrade: what cannot be made again is drawn. To be called until `isPacked`. */
   preparePack(): void {
-    if (this.canForget || this.#packed !== undefined) return;
-    this.#packed = "asked";
-    const keep = (data: Uint8Array, offset: number) => {
-      this.#packed = { data, offset };
-    };
-    this.ask({ kind: "redraw", scrollback: scrollbackLines }).then(
-      ({ answer, offset }) => keep(Buffer.from(answer), offset),
-      () => keep(new Uint8Array(0), this.ring.start),
-    );
+    const saved = () => this.#base ?? { data: new Uint8Array(0), offset: 0 };
+    if (!this.canForget) this.#drawn.ask(() => this.#draw(), saved);
   }
 
   get isPacked(): boolean {
-    return this.canForget || typeof this.#packed === "object";
+    return this.canForget || this.#drawn.value !== undefined;
   }
 
   pack(packing: Packing): ScreenState {
     const { error } = this;
-    if (typeof this.#packed !== "object")
-      return { kind: "replay", firstSize: this.#sizes.first, resizes: this.#sizes.changes, error };
-    const { data, offset } = this.#packed;
-    const goesOnAt = Math.max(offset, this.ring.start);
-    return { kind: "redraw", size: this.#sizes.current, data: packing.bytes(data), goesOnAt, error };
+    const drawn = this.#drawn.value;
+    if (!drawn) return { kind: "replay", firstSize: this.#sizes.first, resizes: this.#sizes.changes, error };
+    const goesOnAt = Math.max(drawn.offset, this.ring.start);
+    return { kind: "redraw", size: this.#sizes.current, data: packing.bytes(drawn.data), goesOnAt, error };
   }
 
   /** The upgrade has not taken over. */
   forgetPack(): void {
-    this.#packed = undefined;
+    this.#drawn.forget();
   }
 
   resized(size: TerminalSize): void {
@@ -154,17 +144,12 @@ export class Screen implements Worker {
   /** Rejects with a ScreenProcessError where the screen cannot be had. */
   ask<Q extends Query>(query: Q): Promise<Asked<Q>> {
     this.#lastUse = performance.now();
-    if (this.#isDisposed) return Promise.reject(new ScreenProcessError("the terminal is gone", false));
-    if (this.#trouble.isPaused) return Promise.reject(new ScreenProcessError(this.error!, true));
-    const key = JSON.stringify(query);
-    let pending = this.#queries.find((other) => other.key === key);
-    if (!pending) {
-      pending = { ...Promise.withResolvers<Asked<Query>>(), query, key, target: 0 };
-      this.#queries.push(pending);
-    }
-    pending.target = this.ring.end;
+    if (this.#isDisposed) return Promise.reject(new ScreenProcessError("the terminal is gone", "lost"));
+    if (this.#trouble.isPaused)
+      return Promise.reject(new ScreenProcessError(this.#trouble.reason, "unavailable"));
+    const answer = this.#queries.add(query, this.ring.end) as Promise<Asked<Q>>;
     this.#enqueue();
-    return pending.promise as Promise<Asked<Q>>;
+    return answer;
   }
 
   /** Everything that is printed by now is read, and looked through for what is waited for. */
@@ -175,7 +160,7 @@ export class Screen implements Worker {
   /** Looks for a pattern from what is shown now on. `stop` must be called in the end. */
   waitFor(pattern: Pattern): { found: Promise<"text" | "regex">; stop(): void } {
     const { number, found } = this.#waits.add(pattern, this.ring.end);
-    if (this.#trouble.isPaused) this.#waits.rejectAll(this.error!);
+    if (this.#trouble.isPaused) this.#waits.rejectAll(this.#trouble.reason);
     else this.#read();
     const stop = () => {
       if (this.#waits.remove(number) && this.isOpen) this.#enqueue();
@@ -205,11 +190,13 @@ export class Screen implements Worker {
   dispose(): void {
     this.#isDisposed = true;
     this.#waits.clear(); // nothing more comes
-    this.#rejectAll(new ScreenProcessError("the terminal is gone", false));
+    this.#rejectAll(new ScreenProcessError("the terminal is gone", "lost"));
     if (this.isOpen) this.#enqueue();
   }
 
-  next(generation: number): Work | undefined {
+  next(queue: ScreenQueue): Work | undefined {
+    if (queue !== this.#queue) return undefined;
+    const { generation } = queue.runner;
     const isElsewhere = this.#generation !== generation;
     if (this.#isDisposed || (this.#wantsClose && !this.#hasWork)) return this.#close(isElsewhere);
     this.#wantsClose = false;
@@ -223,42 +210,36 @@ export class Screen implements Worker {
     work.patterns = this.#waits.due(this.#sentTo);
     this.#planSkip();
     this.#addPieces(work.pieces);
-    const [first] = this.#queries;
-    const isRead = this.#skipAt === undefined && this.#waits.isSent;
-    if (first && isRead && this.#sentTo >= first.target) {
-      work.query = first.query;
-      this.#queries.shift();
-      this.#asked = { ...first, boundary: boundaryAt(this.ring, this.#sentTo) };
-    }
+    const isSized = !this.#sizes.next || this.#sizes.next.offset > this.#sentTo;
+    const isRead = this.#skipAt === undefined && this.#waits.isSent && isSized;
+    const boundary = () => boundaryAt(this.ring, this.#sentTo);
+    const query = isRead ? this.#queries.take(this.#sentTo, boundary) : undefined;
+    if (query) work.query = query;
     return work;
   }
 
   done(result: Result): void {
-    this.#trouble.wentWell();
+    const isSlow = this.#trouble.wentWell(result.busyMs);
     const wasAnswering = this.isAnswering;
     this.#readTo = this.#sentTo;
     this.#scrollsPlainly = result.scrollsPlainly;
     if (result.replies !== "" || wasAnswering) this.onReply(result.replies);
     this.#waits.settle(result);
-    const asked = this.#asked;
-    this.#asked = undefined;
-    if (asked) {
-      const { between, within } = asked.boundary;
-      const offset = result.isBetweenSequences ? between : within;
-      asked.resolve({ answer: result.answer as never, offset });
-    }
+    this.#queries.answer(result);
     if (this.#skipAt !== undefined && this.#sentTo >= this.#skipAt) this.#skip(result.scrollsPlainly);
     if (this.ring.start > 0 || this.#isKept) this.#sizes.forgetSent();
+    if (isSlow) this.#moveApart();
+    else this.#save();
   }
 
   failed(error: ScreenProcessError): void {
     this.#generation = 0;
-    if (!error.isOverBudget && !this.#trouble.lostProcess()) {
-      if (this.#asked) this.#queries.unshift(this.#asked);
-      this.#asked = undefined;
-      return;
-    }
-    this.#startOver(error);
+    if (error.failure === "unavailable") {
+      this.#trouble.unavailable(error.message);
+      this.#rejectAll(new ScreenProcessError(this.#trouble.reason, error.failure));
+    } else if (error.failure === "over budget" || this.#trouble.lostProcess()) this.#startOver(error);
+    else this.#queries.putBack();
+    if (this.#trouble.isPaused) setTimeout(() => this.#enqueue(), this.#trouble.pauseMs).unref();
   }
 
   /** The program has asked its terminal something, and the answer is on its way. */
@@ -268,7 +249,7 @@ export class Screen implements Worker {
 
   get #hasWork(): boolean {
     const isRead = this.#sentTo >= this.#readUpTo;
-    return this.#queries.length > 0 || !this.#waits.isSent || !isRead;
+    return !this.#queries.isEmpty || !this.#waits.isSent || !isRead;
   }
 
   #read(): void {
@@ -276,8 +257,36 @@ export class Screen implements Worker {
     if (!this.#trouble.isPaused) this.#enqueue();
   }
 
+  get #queue(): ScreenQueue {
+    return this.#trouble.isSuspect ? this.queues.quarantine : this.queues.usual;
+  }
+
   #enqueue(): void {
-    (this.#trouble.isSuspect ? this.queues.quarantine : this.queues.usual).add(this);
+    this.#queue.add(this);
+  }
+
+  /** To the other process, where it is read again from what was saved. */
+  #moveApart(): void {
+    this.queues.usual.close(this.#number);
+    this.#generation = 0;
+    this.#enqueue();
+  }
+
+  /** A redraw now and then, so that the end of a process costs no screen whose beginning is not in the ring any more. */
+  #save(): void {
+    const from = this.#base?.offset ?? this.#startAt;
+    if (this.#isSaving || this.#sentTo - from < this.ring.maxBytes / 2) return;
+    this.#isSaving = this.#isKept = true;
+    const done = (drawn: Drawn | undefined) => {
+      this.#isSaving = false;
+      if (!this.#trouble.isPaused) this.#base = drawn ?? this.#base;
+    };
+    this.#draw().then(done, () => done(undefined));
+  }
+
+  async #draw(): Promise<Drawn> {
+    const { answer, offset } = await this.ask({ kind: "redraw", scrollback: scrollbackLines });
+    return { data: Buffer.from(answer), offset };
   }
 
   #close(isElsewhere: boolean): Work | undefined {
@@ -288,7 +297,7 @@ export class Screen implements Worker {
 
   /** A fresh emulator reads everything again; what was answered before is not answered again. */
   #rewind(): void {
-    const readTo = this.#sentTo;
+    const readTo = this.#readTo;
     this.#answeredTo = Math.max(this.#answeredTo, readTo);
     this.#skipAt = this.#preface = undefined;
     this.#noSkipBefore = 0;
@@ -296,7 +305,7 @@ export class Screen implements Worker {
     this.#waits.sendAgain(readTo);
     this.#scrollsPlainly = this.#base === undefined;
     this.#preface = this.#base?.data;
-    this.#sentTo = this.#base?.goesOnAt ?? this.#startAt;
+    this.#sentTo = this.#base?.offset ?? this.#startAt;
   }
 
   /** Output was overwritten before it was read. Where it was plain and has scrolled away, it would not show. */
@@ -305,8 +314,8 @@ export class Screen implements Worker {
     const isPlainBehind = this.#plainFrom <= this.#sentTo && this.#scrollsPlainly && !this.#sizes.next;
     this.#skipAt = undefined;
     this.#sentTo = ring.start;
-    const lineEnd = ring.start + ring.copy(ring.start, ring.start + lineBytesMax).indexOf(newline) + 1;
-    const skip = isPlainBehind ? skipFlood(ring, lineEnd, this.#sizes.current.rows) : undefined;
+    const line = nextLine(ring, ring.start) ?? ring.start;
+    const skip = isPlainBehind ? skipFlood(ring, line, this.#sizes.current.rows) : undefined;
     if (skip) {
       this.#sentTo = skip.to;
       return Buffer.from(`\r${skip.colours}`);
@@ -319,7 +328,7 @@ export class Screen implements Worker {
 
   #startOver({ message }: ScreenProcessError): void {
     const { end } = this.ring;
-    this.#rejectAll(new ScreenProcessError(message, true));
+    this.#rejectAll(new ScreenProcessError(message, "over budget"));
     this.#trouble.overBudget(message, end);
     this.#sizes.forgetAll();
     this.#isKept = true;
@@ -328,12 +337,7 @@ export class Screen implements Worker {
   }
 
   #rejectAll(error: ScreenProcessError): void {
-    if (this.#asked) this.#queries.push(this.#asked);
-    this.#asked = undefined;
-    for (const { promise, reject } of this.#queries.splice(0)) {
-      promise.catch(() => {}); // the caller may be gone
-      reject(error);
-    }
+    this.#queries.rejectAll(error);
     this.#waits.rejectAll(error.message);
   }
 
@@ -343,13 +347,13 @@ export class Screen implements Worker {
     const { ring } = this;
     const goal = this.#goal();
     for (let room = screenWorkBytes; room > 0; ) {
+      if (this.#sentTo < ring.start) pieces.push({ bytes: this.#goOnInRing(), isAsked: false });
       const resize = this.#sizes.next;
       if (resize && resize.offset <= this.#sentTo) {
         pieces.push({ size: this.#sizes.advance() });
         room -= screenWorkBytes / 4; // reads the whole history again
         continue;
       }
-      if (this.#sentTo < ring.start) pieces.push({ bytes: this.#goOnInRing(), isAsked: false });
       if (this.#sentTo >= goal) return;
       const boundary = this.#answeredTo > this.#sentTo ? this.#answeredTo : goal;
       const until = Math.min(goal, boundary, resize?.offset ?? goal, this.#sentTo + room);
@@ -364,7 +368,7 @@ export class Screen implements Worker {
   /** How far to read now. */
   #goal(): number {
     if (this.#skipAt !== undefined) return this.#skipAt;
-    const wanted = Math.max(this.#readUpTo, ...this.#queries.map(({ target }) => target));
+    const wanted = Math.max(this.#readUpTo, this.#queries.target);
     return Math.min(wanted, this.#waits.stopBehind(this.#sentTo));
   }
 
@@ -375,9 +379,8 @@ export class Screen implements Worker {
     if (this.#skipAt !== undefined || !isMuch || this.#waits.size > 0) return;
     // From the beginning of a line on, behind the last of what is not plain.
     const from = Math.max(this.#sentTo, this.#plainFrom, ring.start);
-    const lineEnd = ring.copy(from, Math.min(ring.end, from + lineBytesMax)).indexOf(newline) + 1;
-    if (lineEnd === 0) this.#noSkipBefore = ring.end;
-    else this.#skipAt = from + lineEnd;
+    this.#skipAt = nextLine(ring, from);
+    if (this.#skipAt === undefined) this.#noSkipBefore = ring.end;
   }
 
   /** Leaves out what cannot show. */

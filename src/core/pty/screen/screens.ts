@@ -7,8 +7,8 @@ import { NeedsBacktracking, refusalError } from "./waits.ts";
 import type { Pattern, Query, Result, Work } from "./work.ts";
 
 export interface Worker {
-  /** The next piece of work, for a process of that generation; undefined where there is nothing to do. */
-  next(generation: number): Work | undefined;
+  /** The next piece of work for that queue; undefined where there is nothing to do. */
+  next(queue: ScreenQueue): Work | undefined;
   done(result: Result): void;
   failed(error: ScreenProcessError): void;
   /** Has an emulator in the process. */
@@ -25,8 +25,9 @@ export interface Runner {
 /** One process, and the screens that wait for it. */
 export class ScreenQueue {
   readonly #waiting = new Set<Worker>();
-  readonly #open = new Set<Worker>();
-  readonly #byNumber = new Map<number, Worker>();
+  /** Those with an emulator in the process, by their numbers. */
+  readonly #open = new Map<number, Worker>();
+  #generation = 0;
   #isRunning = false;
 
   constructor(readonly runner: Runner) {}
@@ -36,9 +37,15 @@ export class ScreenQueue {
     if (!this.#isRunning) void this.#run();
   }
 
-  /** With an emulator there. */
-  get open(): ReadonlySet<Worker> {
-    return this.#open;
+  /** An emulator that another process has taken the place of. */
+  close(screen: number): void {
+    this.add(
+      once(
+        { screen, pieces: [], patterns: [], close: true },
+        () => {},
+        () => {},
+      ),
+    );
   }
 
   async #run(): Promise<void> {
@@ -46,13 +53,16 @@ export class ScreenQueue {
     await undefined; // what is asked for in this turn is done together
     for (const worker of this.#waiting) {
       this.#waiting.delete(worker);
+      if (this.#generation !== this.runner.generation) this.#open.clear();
+      this.#generation = this.runner.generation;
       try {
-        const work = worker.next(this.runner.generation);
+        const work = worker.next(this);
         if (!work) continue;
         this.#waiting.add(worker); // behind the others, until it has nothing left
         await this.#do(worker, work);
       } catch (error) {
-        this.#waiting.delete(worker); // one that cannot be worked for must not stop the others
+        // One that cannot be worked for must not stop the others.
+        worker.failed(new ScreenProcessError("it cannot be worked for", "over budget"));
         queueMicrotask(() => {
           throw error;
         });
@@ -63,27 +73,20 @@ export class ScreenQueue {
   }
 
   async #do(worker: Worker, work: Work): Promise<void> {
-    this.#byNumber.set(work.screen, worker);
     const result = await this.runner.run(work).catch((error: ScreenProcessError) => error);
     if (result instanceof ScreenProcessError) {
-      this.#open.clear();
-      this.#byNumber.clear();
       worker.failed(result);
-    } else {
-      for (const number of result.dropped) this.#drop(number);
-      if (!result.dropped.includes(work.screen)) worker.done(result);
+      return;
     }
-    if (worker.isOpen) this.#open.add(worker);
-    else {
-      this.#open.delete(worker);
-      this.#byNumber.delete(work.screen);
+    const tooLarge = () => new ScreenProcessError("it needs more memory than a screen may", "over budget");
+    for (const number of result.dropped) {
+      if (number !== work.screen) this.#open.get(number)?.failed(tooLarge());
+      this.#open.delete(number);
     }
-  }
-
-  #drop(number: number): void {
-    this.#byNumber
-      .get(number)
-      ?.failed(new ScreenProcessError("it needs more memory than a screen may", true));
+    if (result.dropped.includes(work.screen)) worker.failed(tooLarge());
+    else worker.done(result);
+    if (worker.isOpen && !work.close) this.#open.set(work.screen, worker);
+    else this.#open.delete(work.screen);
   }
 }
 
@@ -127,17 +130,20 @@ export class Screens {
 
 function matchIn(queue: ScreenQueue, query: Query): Promise<"text" | "regex" | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<"text" | "regex" | undefined>();
-  let work: Work | undefined = { screen: 0, pieces: [], patterns: [], query };
-  queue.add({
-    isOpen: false,
-    next() {
-      const next = work;
-      work = undefined;
-      return next;
-    },
-    done: ({ answer, refusal }) =>
-      refusal ? reject(refusalError(refusal)) : resolve(answer as "text" | "regex" | undefined),
-    failed: ({ message }) => reject(new TrlError("RESOURCE_PRESSURE", message)),
-  });
+  const done = ({ answer, refusal }: Result) =>
+    refusal ? reject(refusalError(refusal)) : resolve(answer as "text" | "regex" | undefined);
+  const failed = ({ message }: Error) => reject(new TrlError("RESOURCE_PRESSURE", message));
+  queue.add(once({ screen: 0, pieces: [], patterns: [], query }, done, failed));
   return promise;
+}
+
+/** For one piece of work. */
+function once(work: Work, done: Worker["done"], failed: Worker["failed"]): Worker {
+  let next: Work | undefined = work;
+  const take = () => {
+    const taken = next;
+    next = undefined;
+    return taken;
+  };
+  return { isOpen: false, next: take, done, failed };
 }

@@ -82,6 +82,8 @@ export interface Result {
   isBetweenSequences: boolean;
   /** Text that only scrolls would push out everything that is there. */
   scrollsPlainly: boolean;
+  /** Processor time of the work. */
+  busyMs: number;
   /** Screens that were dropped, because they took more memory than one may have. */
   dropped: number[];
 }

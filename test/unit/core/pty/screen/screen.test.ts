@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { terminalRingBytes } from "../../../../../src/core/limits.ts";
 import { OutputRing } from "../../../../../src/core/pty/output-ring.ts";
 import { Screen } from "../../../../../src/core/pty/screen/screen.ts";
+import { ScreenProcessError } from "../../../../../src/core/pty/screen/screen-process.ts";
 import { Display } from "../../../../support/screen.ts";
 import { lostProcess, overBudget, queuesHere } from "../../../../support/screen-runner.ts";
 
@@ -184,14 +185,37 @@ describe("a screen process that ends", () => {
     expect(screen.error).toBeUndefined();
   });
 
-  test("costs what is not there any more, and the screen says so", async () => {
-    const { screen, runner, ring, print } = await feed(repeated((n) => `\x1b[Hline ${n}\r\n`, 700_000, 1000));
+  test("costs nothing either where the beginning of the output is not there any more", async () => {
+    const header = "\x1b]2;title\x07\x1b[?1049h\x1b[Hpainted once";
+    const updates = repeated((n) => `\x1b[3;1Hupdate ${n}\x1b[K`, 700_000, 1000);
+    const { screen, display, runner, ring, print } = await feed([header, ...updates]);
     await screen.caughtUp();
-    expect(ring.start).toBeGreaterThan(0);
-    runner.end();
-    print("\x1b[Hnew");
-    expect((await linesOf(screen, 0))[0]).toStartWith("new");
+    expect(ring.start).toBeGreaterThan(header.length);
+    for (const _ of [1, 2]) {
+      runner.end();
+      print("\x1b[5;1Hnew");
+      expect(await linesOf(screen, 0)).toEqual(display.lines);
+      const { answer } = await screen.ask({ kind: "shown", format: "text", scrollback: 0 });
+      expect(answer).toMatchObject({ title: "title", alternate_screen: true });
+    }
+    expect(screen.error).toBeUndefined();
+  });
+
+  test("costs what was overwritten in the meantime, and the screen says so", async () => {
+    const { screen, print, ring } = await feed(["\x1b[Hfirst"]);
+    await screen.caughtUp();
+    for (const text of repeated((n) => `\x1b[Hline ${n}\x1b[K`, 700_000, 1000)) print(text);
+    expect((await linesOf(screen, 0))[0]).toBe("line 699999");
     expect(screen.error).toContain(`behind byte ${ring.start}`);
+  });
+
+  test("for want of anything to start it with costs the screen a moment", async () => {
+    const { screen, runner, quarantineRunner, display } = await feed(["precious"]);
+    runner.failures = [new ScreenProcessError("no descriptors", "unavailable")];
+    await expect(linesOf(screen, 0)).rejects.toThrow("no descriptors");
+    using _later = laterBy(2000);
+    expect(await linesOf(screen, 0)).toEqual(display.lines);
+    expect([screen.error, quarantineRunner.works.length]).toEqual([undefined, 0]);
   });
 
   test("again and again because of one screen is the end of that screen's reading for a while", async () => {
@@ -208,6 +232,36 @@ test("plain output that was overwritten before it could be read costs the screen
     print(text);
   expect(ring.start).toBeGreaterThan(100_000);
   expect(await linesOf(screen, 2000)).toEqual(history(display));
+  expect(screen.error).toBeUndefined();
+});
+
+test("a size amid output that is overwritten, and one right behind a whole piece, are those of the screen", async () => {
+  const { screen, display, print } = await feed([]);
+  const resize = (cols: number, rows: number) => {
+    screen.resized({ cols, rows });
+    display.terminal.resize(cols, rows);
+  };
+  for (let n = 0; n < 40; n++) {
+    for (const text of repeated((at) => `\x1b[3;1Hhello ${at}\x1b[K`, 20_000, 1000)) print(text);
+    resize(40 + (n % 20), 10 + (n % 5));
+  }
+  expect((await linesOf(screen, 0)).length).toBe(14);
+  print(`\x1b[2J\x1b[H${"x".repeat(16 * 1024)}`);
+  resize(30, 7);
+  expect(await linesOf(screen, 0)).toEqual(display.lines);
+});
+
+test("a screen that takes long again and again is read in the other process, with nothing lost", async () => {
+  const { screen, display, print, runner, quarantineRunner } = await feed(["before"]);
+  runner.busyMs = 500;
+  for (let n = 0; n < 5; n++) {
+    print(` ${n}`);
+    await screen.caughtUp();
+  }
+  await Bun.sleep(0);
+  expect(quarantineRunner.works.length).toBeGreaterThan(0);
+  expect(runner.works.at(-1)).toMatchObject({ close: true });
+  expect(await linesOf(screen, 0)).toEqual(display.lines);
   expect(screen.error).toBeUndefined();
 });
 
