@@ -156,7 +156,6 @@ export class Terminals {
   async closeAlongside(everybodysEnd: Promise<unknown>): Promise<void> {
     clearTimeout(this.#warmUp);
     await Promise.all([...this.#live.values()].map((terminal) => terminal.closeAlongside(everybodysEnd)));
-    this.context.machinery.screens.close();
   }
 
   /** To be called now and then. */

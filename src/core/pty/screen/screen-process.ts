@@ -66,7 +66,6 @@ export class ScreenProcess {
       env: { ...this.custody.exemption.env },
       cwd: "/",
       stdio: ["ignore", "ignore", "ignore"],
-      detached: true,
       serialization: "advanced",
       // What an ended process had still sent is not about the work of the next one.
       ipc: (result: Result) => {
@@ -75,7 +74,6 @@ export class ScreenProcess {
       onExit: () => this.#ended(child),
     });
     this.#child = child;
-    this.custody.addRoot(child.pid, { sessionId: screenProcessWord });
     endBeforeDaemon(child.pid);
     setNiceness(child.pid, this.niceness);
     child.unref();
@@ -131,7 +129,6 @@ export class ScreenProcess {
   }
 
   #ended(child: Bun.Subprocess): void {
-    void this.custody.removeRoot(child.pid);
     if (this.#child !== child) return;
     this.#forget();
     this.#fail("its process has ended", "lost");

@@ -91,23 +91,21 @@ export class ScreenQueue {
 }
 
 export class Screens {
-  readonly #processes: ScreenProcess[];
+  readonly #usualProcess: ScreenProcess;
   readonly usual: ScreenQueue;
   /** For those that have been over their budget. */
   readonly quarantine: ScreenQueue;
 
   constructor(custody: Custody) {
-    const usual = new ScreenProcess(custody, 0);
-    const quarantine = new ScreenProcess(custody, 10);
-    this.#processes = [usual, quarantine];
-    this.usual = new ScreenQueue(usual);
-    this.quarantine = new ScreenQueue(quarantine);
+    this.#usualProcess = new ScreenProcess(custody, 0);
+    this.usual = new ScreenQueue(this.#usualProcess);
+    this.quarantine = new ScreenQueue(new ScreenProcess(custody, 10));
   }
 
   /** The first screen is wanted soon. */
   start(): void {
     try {
-      this.#processes[0]!.start();
+      this.#usualProcess.start();
     } catch {
       // It is tried again when a screen is wanted, and said then.
     }
@@ -121,10 +119,6 @@ export class Screens {
       if (!(error instanceof NeedsBacktracking)) throw error;
       return matchIn(this.quarantine, { kind: "match", text, pattern: { ...pattern, mayBacktrack: true } });
     }
-  }
-
-  close(): void {
-    for (const one of this.#processes) one.stop();
   }
 }
 
