@@ -63,6 +63,12 @@ for (const shell of ["bash", "zsh", "dash"])
     });
   });
 
+test("a variable is kept that is assigned behind a redirection of a descriptor of two digits", async () => {
+  const { out } = await sessionIn("bash");
+  await out("printf 12>/dev/null -v x hi");
+  expect(await out("echo $x")).toBe("hi");
+});
+
 test("a handler on EXIT leaves BASH_REMATCH as it is", async () => {
   const { out } = await sessionIn("bash");
   expect(await out("[[ abc =~ b(.) ]]; trap 'echo bye' EXIT; echo ${BASH_REMATCH[1]}")).toBe("c\nbye");

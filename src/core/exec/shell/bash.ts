@@ -321,8 +321,10 @@ const mayHideBuiltin = ({ command, functions }: CommandFeed) =>
   /\bbuiltin\s*\(\s*\)|\bfunction\s+builtin\b/.test(command) ||
   functions.some(([name]) => name === "builtin");
 
+/** The words may be in any order: one pattern for both would look for a brace behind every `alias`. */
 const mayAliasBraces = ({ command, state }: CommandFeed) =>
-  /\balias\b.*[\s'"\\][{}]['"]?=|\bBASH_ALIASES\[['"\\]?[{}]/.test(command) ||
+  (/\balias\b/.test(command) && /[\s'"\\][{}]['"]?=/.test(command)) ||
+  /\bBASH_ALIASES\[['"\\]?[{}]/.test(command) ||
   /^alias (?:-- )?[{}]=/m.test(state.script);
 
 /**

@@ -36,8 +36,8 @@ export function changeOf({
   if (state.lateScript.includes("set ")) return "anything";
   const known = state.script + (state.aliasScript ?? "");
   if (command.includes("$") && referencePattern.test(known)) return "anything";
-  const names = commands!.flatMap(({ words }) => words.slice(0, 1));
-  if (names.some((name) => mayBeDefined(name, known))) return "anything";
+  const names = new Set(commands!.flatMap(({ words }) => words.slice(0, 1)));
+  if (names.size > mostNames || isAnyDefined([...names], known)) return "anything";
   return kinds.includes("moving") ? "directory" : "nothing";
 }
 
@@ -48,9 +48,13 @@ function kindOf({ words }: SimpleCommand): "harmless" | "moving" | "changing" {
   return programPattern.test(name) && !changing.has(name) ? "harmless" : "changing";
 }
 
+/** Each is looked for in the whole state, and that may be long: a command of more programs is no small one. */
+const mostNames = 100;
+
 /** The state is asked as text: a function or an alias of the name looks so in it, and much else may, too. */
-function mayBeDefined(name: string, known: ByteString): boolean {
-  if (!known.includes(name)) return false;
-  const escaped = name.replaceAll(/[.+[]/g, "\\$&");
-  return new RegExp(`(?:^|[\\s'])${escaped}(?: ?\\(\\)|=)`, "m").test(known);
+function isAnyDefined(names: readonly ByteString[], known: ByteString): boolean {
+  const mentioned = names.filter((name) => known.includes(name));
+  if (mentioned.length === 0) return false;
+  const escaped = mentioned.map((name) => name.replaceAll(/[.+[]/g, "\\$&"));
+  return new RegExp(`(?:^|[\\s'])(?:${escaped.join("|")})(?: ?\\(\\)|=)`, "m").test(known);
 }

@@ -10,14 +10,23 @@ export function isPlainBuiltin([name, ...args]: readonly ByteString[]): boolean 
   return name === "[" && args.at(-1) === "]" && isPlainTest(args.slice(0, -1));
 }
 
-/** One word that stays one: it is neither split nor matched against files. */
-const singlePattern = /^(?:[\w./,:@%+=^-]+|'[^']*'|"[^"]*")+$/;
+const singlePattern = /(?:[\w./,:@%+=^-]+|'[^']*'|"[^"]*")+/y;
+
+/**
+ * One word that stays one: it is neither split nor matched against files. The pattern has no end to meet: it would try
+ * every division of the word into runs for it.
+ */
+function isSingle(word: ByteString): boolean {
+  singlePattern.lastIndex = 0;
+  return singlePattern.exec(word)?.[0].length === word.length;
+}
+
 const unaryPattern = /^-[a-hknprstuwxzGLNOS]$/;
 const binaryPattern = /^(?:==?|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef))$/;
 
 /** An operator is one by its position, whatever its operands are: with three words by the second, with two by the first. */
 function isPlainTest(args: readonly ByteString[]): boolean {
-  if (!args.every((word) => singlePattern.test(word))) return false;
+  if (!args.every(isSingle)) return false;
   if (args.length <= 1) return true;
   if (args.length === 2) return unaryPattern.test(args[0]!);
   return args.length === 3 && binaryPattern.test(args[1]!);

@@ -106,16 +106,20 @@ export function applyEnv(feed: CommandFeed, builtin: string): ByteString {
   return `{\n${lines.join("")}} 2>/dev/null\n${tag}`;
 }
 
-const exitTrap = /\btrap\b[\s\S]*?(?:\b(?:SIG)?EXIT\b|\s0(?![^\s;&|)}]))/i;
+const trapWord = /\btrap\b/i;
+const exitWord = /\b(?:SIG)?EXIT\b|\s0(?![^\s;&|)}])/i;
 const trapList = /\btrap(?:\s+-p\b|\s*(?:$|[;&|)\n]))/;
 const sourcing = /\bsource\b|(?:^|[\s;&|({])\.\s/;
 
 /** Whether the command could replace or see the hook on EXIT, through which the state is reported. */
 export function maySetExitTrap({ command, state }: CommandFeed): boolean {
   return (
-    exitTrap.test(command) || trapList.test(command) || sourcing.test(command) || exitTrap.test(state.script)
+    namesExitTrap(command) || trapList.test(command) || sourcing.test(command) || namesExitTrap(state.script)
   );
 }
+
+/** In whatever order: one pattern for both words would look for the second behind every occurrence of the first. */
+const namesExitTrap = (text: ByteString): boolean => trapWord.test(text) && exitWord.test(text);
 
 const handling = /\b(?:trap|exec|eval)\b/;
 

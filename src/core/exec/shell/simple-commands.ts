@@ -16,7 +16,7 @@ export interface SimpleCommand {
  */
 const wordPattern =
   /(?:[\w./,:@%+=^~*?[\]-]+|'[^']*'|"[^"$`\\]*(?:(?:\$\w+(?!\w)|\$\{\w+\})[^"$`\\]*)*"|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\})+/y;
-const redirectionPattern = /\d?(?:>>|>|<)&?(?![<>&(|])/y;
+const redirectionPattern = /\d*(?:>>|>|<)&?(?![<>&(|])/y;
 const separatorPattern = /&&|\|\||\||;|\n/y;
 const blankPattern = /[ \t]+/y;
 

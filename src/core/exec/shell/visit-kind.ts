@@ -26,7 +26,7 @@ const everNew = /\$\{?(?:BASHPID|EPOCH|PPID|SRANDOM)/;
 
 /** Options (but for what functions are read with), aliases, attributes and functions with which these commands may do anything. */
 const unusualState =
-  /^(?:shopt -s (?!extglob\n__trl_define )|shopt -u (?!expand_aliases$)|(?:builtin )?set |builtin pushd |declare -\w*[rni]\w* (?!OPTIND=)|alias )|(?:^|['\s])(?::|\[|true|false|echo|printf|pwd|test|cd|export) \(\)/m;
+  /^(?:shopt -s (?!extglob\n__trl_define )|shopt -u (?!expand_aliases$)|(?:builtin )?set |builtin pushd |declare -(?=\w*[rni])\w* (?!OPTIND=)|alias )|(?:^|['\s])(?::|\[|true|false|echo|printf|pwd|test|cd|export) \(\)/m;
 
 /** Undefined where it is to have a shell of its own. */
 export function visitKind({ command, state, ...feed }: CommandFeed): VisitKind | undefined {
@@ -46,19 +46,37 @@ function kindOfList(text: ByteString): VisitKind | undefined {
   return kinds.includes("changing") ? "changing" : "unchanging";
 }
 
-const loopPattern =
-  /^\s*for[ \t]+([A-Za-z_]\w*)[ \t]+in[ \t]+(.*?)[ \t]*[;\n]\s*do\s(.*)[;\n]\s*done[\s;]*$/s;
+// Each is found in one pass over the text. A single pattern for the whole loop would try all combinations of them.
+const loopHead = /^[ \t\n]*for[ \t]+([A-Za-z_]\w*)[ \t]+in(?=[ \t])/;
+const loopDo = /(?<=[ \t\n;])do[ \t\n]/;
+const loopDone = /(?<=[ \t\n;])done[ \t]*;?[ \t\n]*$/;
+const lastBlanks = /(?<![ \t\n])[ \t\n]*$/;
 
 /**
  * A loop over words, of which there is an end, around such a list. Where a quoted "do" or "done" was taken for the word,
  * its quote is not closed in the words or in the list.
  */
 function kindOfLoop(text: ByteString): VisitKind | undefined {
-  const [, name, over, body] = loopPattern.exec(text) ?? [];
-  if (name === undefined || specialNames.test(name) || kindOfList(body!) === undefined) return undefined;
-  const [words, ...more] = simpleCommands(over!) ?? [];
-  const isPlain = words !== undefined && !words.hasRedirection && words.separator === "" && more.length === 0;
+  const [head, name] = loopHead.exec(text) ?? [];
+  if (head === undefined || specialNames.test(name!)) return undefined;
+  const rest = text.slice(head.length);
+  const doAt = rest.search(loopDo);
+  const bodyAt = doAt + "do ".length;
+  const doneAt = rest.search(loopDone);
+  if (doAt < 0 || doneAt < bodyAt) return undefined;
+  const over = endedList(rest.slice(0, doAt));
+  const body = endedList(rest.slice(bodyAt, doneAt));
+  if (over === undefined || body === undefined || kindOfList(body) === undefined) return undefined;
+  const commands = simpleCommands(over);
+  const isPlain = commands?.length === 1 && isWellFormed(commands);
   return isPlain ? "changing" : undefined;
+}
+
+/** The list with the one separator that ends it; undefined where none does. */
+function endedList(text: ByteString): ByteString | undefined {
+  const end = text.search(lastBlanks);
+  if (text[end - 1] === ";") return text.slice(0, end);
+  return text.includes("\n", end) ? `${text.slice(0, end)}\n` : undefined;
 }
 
 /** Without errors of syntax, and without pipes: those start processes. */

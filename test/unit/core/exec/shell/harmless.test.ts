@@ -77,6 +77,7 @@ describe("a command may change something:", () => {
     "ls && . ./env",
     "eval x=1",
     "printf -v x 1",
+    "printf 12>/dev/null -v x hi",
     "[ -v 'a[x=5]' ]",
     "test -v 'a[x=5]'",
     "[[ a =~ a ]]",

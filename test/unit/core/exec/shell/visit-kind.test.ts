@@ -51,7 +51,8 @@ describe("leaves the shell as it is, but for its directory:", () => {
 describe("changes variables, and no more:", () => {
   const commands = ["x=1", "x=1 y='2 3'", "x+=$y", "export A", "export A=b B=$PATH:/x"];
   const loops = ["for i in 1 2 3; do echo $i; done", 'for f in *.ts "$x"\ndo\n  echo $f\n  y=$f\ndone\n'];
-  for (const command of [...commands, ...loops, "cd a && x=1; echo $x"])
+  const spaced = ["\tfor i in 'a;b' c ;\n\n do  echo $i;\ndone ; ", "for i in a\n\ndo echo do done; done"];
+  for (const command of [...commands, ...loops, ...spaced, "cd a && x=1; echo $x"])
     test(JSON.stringify(command), () => expect(visitKind(feed(command))).toBe("changing"));
 });
 
@@ -85,6 +86,15 @@ describe("gets a shell of its own:", () => {
     "for i in a; b; do echo; done",
     "for i in $(ls); do echo; done",
     "for i; do echo; done",
+    "for i in ; do echo; done",
+    "for i in a do echo; done",
+    "for i in a;; do echo; done",
+    "for i in a\n; do echo; done",
+    "for i in a; do echo done",
+    "for i in a; do echo;; done",
+    "for i in a; do done",
+    "for i in a; do echo; done;;",
+    "for i in a;\rdo echo; done",
     "for IFS in a; do echo; done",
     "for i in a; do echo $LINENO; done",
     "for ((;;)); do echo; done",
