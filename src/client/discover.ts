@@ -1,23 +1,21 @@
 // The daemons of this user on this machine: each has left a note of itself, and those that are dead are passed over.
 import { execFileSync } from "node:child_process";
-import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { createConnection } from "node:net";
-import { join } from "node:path";
 import { type Announcement, announcementFrom } from "../protocol/announcement.ts";
-import { isOwnDir } from "../util/runtime-dir.ts";
+import { discoveryFilesIn, readDiscoveryFile } from "../util/discovery-files.ts";
 import { startTimeOf } from "../util/start-time.ts";
 import { type Camelized, camelized } from "./naming.ts";
 
 /** One that answers. `connect({ socket: socketPath })` leads to it. */
 export type Discovered = Camelized<Announcement>;
 
-const noteBytesMax = 256 * 1024;
 /** To be let in takes no time; where it does, somebody is there and busy. */
 const knockMs = 1000;
 
 /** The oldest first. Notes of daemons that are dead are removed. */
 export async function discoverIn(directories: string[]): Promise<Discovered[]> {
-  const paths = directories.flatMap(notesIn);
+  const paths = directories.flatMap(discoveryFilesIn);
   const found = await Promise.all(
     paths.map(async (path) => {
       const note = readNote(path);
@@ -31,28 +29,8 @@ export async function discoverIn(directories: string[]): Promise<Discovered[]> {
   return found.flat().sort((a, b) => a.startedAt.localeCompare(b.startedAt));
 }
 
-/** Others could have written what they like, and lead us to a daemon of theirs: only what is ours counts. */
-function notesIn(directory: string): string[] {
-  if (!isOwnDir(directory)) return [];
-  const names = readdirSync(directory).filter((name) => name.endsWith(".json"));
-  return names.map((name) => join(directory, name));
-}
-
 /** Undefined where it is none, or not of a kind that we know. */
-function readNote(path: string): Announcement | undefined {
-  try {
-    const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      const stat = fstatSync(fd);
-      if (!stat.isFile() || stat.uid !== process.getuid?.() || stat.size > noteBytesMax) return undefined;
-      return announcementFrom(JSON.parse(readFileSync(fd, "utf8")));
-    } finally {
-      closeSync(fd);
-    }
-  } catch {
-    return undefined;
-  }
-}
+const readNote = (path: string): Announcement | undefined => announcementFrom(readDiscoveryFile(path));
 
 /** Its pid may be another's by now. */
 const isAlive = ({ pid, start_time }: Announcement): boolean =>

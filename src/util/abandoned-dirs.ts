@@ -19,6 +19,10 @@ interface Mark {
   world: string;
 }
 
+const dirName = /^trl-(\d+)-\w{6}$/;
+/** Whether a path has the name of a private directory; the directory itself may belong to any user. */
+export const hasOwnDirName = (path: string): boolean => dirName.test(basename(path));
+
 const markName = ".trl";
 const markBytesMax = 1024;
 
@@ -65,7 +69,7 @@ function ownMark(): NonNullable<typeof known> {
 
 /** Undefined where it is not a directory of ours alone that holds a whole mark, of the process it is named after. */
 function markOf(path: string): Mark | undefined {
-  const pid = /^trl-(\d+)-\w{6}$/.exec(basename(path))?.[1];
+  const pid = dirName.exec(basename(path))?.[1];
   if (pid === undefined) return undefined;
   try {
     const stat = lstatSync(path);

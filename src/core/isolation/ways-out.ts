@@ -1,8 +1,11 @@
 // What would lead out of a sandbox: other daemons of this user, and services that do for their clients what those cannot
 // do themselves. All of them are reached by sockets, which a read-only view does not close.
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
+import { hasOwnDirName } from "../../util/abandoned-dirs.ts";
+import { discoveryFilesIn, readDiscoveryFile } from "../../util/discovery-files.ts";
+import { isOwnDir } from "../../util/runtime-dir.ts";
 import { beside } from "../../util/socket-path.ts";
 
 export interface WaysOutOptions {
@@ -15,11 +18,13 @@ export interface WaysOutOptions {
 export function waysOut({ env, runtimeDirs }: WaysOutOptions): string[] {
   const home = homedir();
   return [
-    ...runtimeDirs.flatMap((dir) => [
-      ...wholeDir(dir, home),
-      join(dir, "daemons"),
-      ...announcedIn(dir, home),
-    ]),
+    ...runtimeDirs
+      .filter(isControlledByUser)
+      .flatMap((dir) => [
+        ...wholeDir(dir, home),
+        ...[join(dir, "daemons")].filter(isOwnDir),
+        ...announcedIn(dir, home),
+      ]),
     ...(env["XDG_RUNTIME_DIR"] ? ownRuntimeDir(env["XDG_RUNTIME_DIR"], home) : []),
     ...socketVariables.flatMap((name) => socketIn(env[name] ?? "")),
     ...inHome.map((path) => join(home, path)),
@@ -80,10 +85,20 @@ const systemServicesLinux = [
 /** Of /var/run only this: names are resolved by a socket in there. */
 const systemServicesDarwin = ["/var/run/docker.sock"];
 
-/** Not where a command's own files would be hidden with it. */
+/** The directory, unless files that a command needs would be hidden with it. Links count by their targets. */
 function wholeDir(dir: string, home: string): string[] {
-  const isAbove = (path: string) => path === dir || path.startsWith(dir === "/" ? "/" : `${dir}/`);
-  return isAbove(home) || isAbove("/tmp") ? [] : [dir];
+  const real = realPath(dir);
+  const isAbove = (path: string) => realPath(path).startsWith(real === "/" ? "/" : `${real}/`);
+  const needed = [home, "/tmp", "/usr", "/bin/sh"];
+  return needed.some((path) => realPath(path) === real || isAbove(path)) ? [] : [dir];
+}
+
+/** A link by another user in /tmp could lead to any directory, which would then be hidden. */
+function isControlledByUser(dir: string): boolean {
+  const uid = process.getuid?.();
+  const link = lstatSync(dir, { throwIfNoEntry: false });
+  const target = statSync(dir, { throwIfNoEntry: false });
+  return link?.uid === uid && target?.uid === uid && target?.isDirectory() === true;
 }
 
 /** What is so named may be any directory; the user's own runtime directory is closed to others. */
@@ -93,28 +108,35 @@ function ownRuntimeDir(dir: string, home: string): string[] {
   return isIt ? wholeDir(dir, home) : [];
 }
 
-/** The files of each daemon that has announced itself there, or its directory where that holds nothing else. */
+/**
+ * The files of each daemon that has announced itself there, or its directory where that holds nothing else. A command
+ * that may write to the runtime directory can forge a file: only what is a socket or a private directory is hidden.
+ */
 function announcedIn(runtimeDir: string, home: string): string[] {
-  const notes = join(runtimeDir, "daemons");
-  return namesIn(notes).flatMap((name) => {
-    const { socket_path: socket, run_dir: runDir } = noteIn(join(notes, name));
-    const run = typeof runDir === "string" ? [runDir] : [];
-    if (typeof socket !== "string") return run;
+  return discoveryFilesIn(join(runtimeDir, "daemons")).flatMap((path) => {
+    const announced = (readDiscoveryFile(path) ?? {}) as Record<string, unknown>;
+    const { socket_path: socket, run_dir: runDir } = announced;
+    const isRunDir = typeof runDir === "string" && hasOwnDirName(runDir) && isOwnDir(runDir);
+    const run = isRunDir ? [runDir] : [];
+    if (typeof socket !== "string" || !socket.startsWith("/")) return run;
     const dir = dirname(socket);
-    const whole = namesIn(dir).every((entry) => daemonFile.test(entry)) ? wholeDir(dir, home) : [];
-    const files = [socket, ...[".token", ".pid", ".journal"].map((extension) => beside(socket, extension))];
-    return [...run, ...(whole.length > 0 ? whole : files)];
+    const whole = isOwnDir(dir) && holdsDaemonFilesOnly(dir) ? wholeDir(dir, home) : [];
+    const isSocket = lstatSync(socket, { throwIfNoEntry: false })?.isSocket() === true;
+    const files = [".token", ".pid", ".journal"].map((extension) => beside(socket, extension));
+    return [...run, ...(whole.length > 0 ? whole : [...(isSocket ? [socket] : []), ...files])];
   });
 }
 
 const daemonFile = /^(?:\.\d+|.*\.(?:sock|token|pid|journal)|daemons|bin)$/;
 
-function noteIn(path: string): Record<string, unknown> {
-  if (!basename(path).endsWith(".json")) return {};
+const holdsDaemonFilesOnly = (dir: string) => namesIn(dir).every((name) => daemonFile.test(name));
+
+/** The path itself where it does not exist. */
+function realPath(path: string): string {
   try {
-    return (JSON.parse(readFileSync(path, "utf8")) ?? {}) as Record<string, unknown>;
+    return realpathSync(path);
   } catch {
-    return {}; // it has just been withdrawn, or is none
+    return path;
   }
 }
 

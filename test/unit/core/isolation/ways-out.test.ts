@@ -1,10 +1,12 @@
 // What a sandbox hides of others outside, from what the environment and announcements say.
-import { expect, test } from "bun:test";
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { describe, expect, test } from "bun:test";
+import { chownSync, lchownSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { hiddenInside } from "../../../../src/core/isolation/sandbox-request.ts";
 import { waysOut } from "../../../../src/core/isolation/ways-out.ts";
+import { needs } from "../../../support/needs.ts";
+import { strangerUid } from "../../../support/other-user.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
 const found = (env: Record<string, string>, runtimeDirs: string[] = []) => waysOut({ env, runtimeDirs });
@@ -41,12 +43,13 @@ test("a runtime directory as a whole, unless it holds the home or is open to oth
 test("announced daemons: a directory of their own as a whole, else their files, and what they run in", () => {
   using dir = tempDir();
   const at = (name: string) => join(dir.path, name);
-  for (const name of ["daemons", "own", "shared"]) mkdirSync(at(name));
-  for (const name of ["own/trl.sock", "own/trl.token", "shared/a.sock", "shared/a.token", "shared/work"])
+  for (const name of ["daemons", "own", "shared", "trl-1-abcdef"]) mkdirSync(at(name));
+  for (const name of ["own/trl.sock", "own/trl.token", "shared/a.token", "shared/work"])
     writeFileSync(at(name), "");
+  using _socket = socketAt(at("shared/a.sock"));
   writeFileSync(
     at("daemons/1.json"),
-    JSON.stringify({ socket_path: at("own/trl.sock"), run_dir: "/run/of/1" }),
+    JSON.stringify({ socket_path: at("own/trl.sock"), run_dir: at("trl-1-abcdef") }),
   );
   writeFileSync(at("daemons/2.json"), JSON.stringify({ socket_path: at("shared/a.sock") }));
   for (const [name, text] of [
@@ -59,13 +62,73 @@ test("announced daemons: a directory of their own as a whole, else their files, 
   const paths = found({}, [dir.path]);
   for (const path of [
     at("own"),
-    "/run/of/1",
+    at("trl-1-abcdef"),
     at("shared/a.sock"),
     at("shared/a.token"),
     at("shared/a.journal"),
   ])
     expect(paths).toContain(path);
   expect(paths).not.toContain(at("shared"));
+});
+
+/** A listening socket. */
+function socketAt(unix: string): Disposable {
+  const listener = Bun.listen({ unix, socket: { data() {} } });
+  return { [Symbol.dispose]: () => listener.stop(true) };
+}
+
+test("forged announcements hide nothing that is no socket and no private directory", () => {
+  using dir = tempDir();
+  const at = (name: string) => join(dir.path, name);
+  for (const name of ["daemons", "work"]) mkdirSync(at(name));
+  writeFileSync(at("work/shell"), "");
+  const forged = [
+    { socket_path: "/usr/bin/x.sock", run_dir: "/usr" },
+    { socket_path: at("work"), run_dir: at("work") },
+    { socket_path: at("work/shell"), run_dir: "/usr/trl-1-abcdef" },
+  ];
+  for (const [i, note] of forged.entries()) writeFileSync(at(`daemons/${i}.json`), JSON.stringify(note));
+  const paths = found({}, [dir.path]);
+  for (const path of ["/usr", "/usr/bin", "/usr/trl-1-abcdef", at("work"), at("work/shell")])
+    expect(paths).not.toContain(path);
+});
+
+test("a FIFO among the announcements does not block", () => {
+  using dir = tempDir();
+  mkdirSync(join(dir.path, "daemons"));
+  Bun.spawnSync(["mkfifo", join(dir.path, "daemons/x.json")]);
+  const source = join(import.meta.dir, "../../../../src/core/isolation/ways-out.ts");
+  const script = `const { waysOut } = await import(${JSON.stringify(source)});
+    waysOut({ env: {}, runtimeDirs: [${JSON.stringify(dir.path)}] }); console.log("done");`;
+  // In a process of its own: a blocked open cannot be interrupted from JavaScript.
+  const { stdout } = Bun.spawnSync([process.execPath, "-e", script], { timeout: 20_000 });
+  expect(stdout.toString()).toBe("done\n");
+});
+
+describe("a runtime directory of another user", () => {
+  const { test } = needs("other users");
+
+  test("hides nothing, whatever is in it", () => {
+    using dir = tempDir();
+    const at = (name: string) => join(dir.path, name);
+    mkdirSync(at("daemons"));
+    using _socket = socketAt(at("a.sock"));
+    writeFileSync(at("daemons/1.json"), JSON.stringify({ socket_path: at("a.sock") }));
+    expect(found({}, [dir.path])).toContain(at("daemons"));
+    chownSync(at("daemons"), strangerUid, strangerUid);
+    expect(found({}, [dir.path])).not.toContain(at("daemons"));
+    chownSync(dir.path, strangerUid, strangerUid);
+    expect(found({}, [dir.path])).toEqual(found({}));
+  });
+
+  test("may be a link to anything", () => {
+    using dir = tempDir();
+    const link = join(dir.path, "link");
+    symlinkSync("/usr", link);
+    expect(found({}, [link])).toEqual(found({}));
+    lchownSync(link, strangerUid, strangerUid);
+    expect(found({}, [link])).toEqual(found({}));
+  });
 });
 
 test("inside: what exists, by its real name, and not what was asked for", () => {
