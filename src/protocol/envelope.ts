@@ -44,6 +44,8 @@ export function parseMessage(line: Uint8Array): Message {
 }
 
 const idBytesMax = 256;
+/** Of one UTF-16 unit. */
+const utf8BytesMax = 3;
 
 /** The id of a line that is not parsed, where it stands in front: a client waits for the reply that has its id. */
 export function idInFront(line: Uint8Array): RequestId {
@@ -61,7 +63,16 @@ export function requestOf({ text, fields }: Message): Request {
   const { id, method, params } = fields;
   if (typeof id !== "string" && typeof id !== "number") throw malformed("id: expected a string or a number");
   if (typeof method !== "string") throw malformed("method: expected a string");
-  return { id: typeof id === "string" || isWrittenAs(id, text) ? id : sourceOfId(id, text), method, params };
+  const echoed = typeof id === "string" || isWrittenAs(id, text) ? id : sourceOfId(id, text);
+  if (isTooLong(echoed)) throw malformed(`id: longer than ${idBytesMax} bytes; choose a shorter one`);
+  return { id: echoed, method, params };
+}
+
+/** Every reply and every record of a request repeats the id. */
+function isTooLong(id: RequestId): boolean {
+  if (typeof id === "number") return false;
+  const text = typeof id === "string" ? id : id.rawJSON;
+  return text.length * utf8BytesMax > idBytesMax && new TextEncoder().encode(text).length > idBytesMax;
 }
 
 /** Whether the number would be written as it came; `1.0`, `-0` and 20 digits would not. */

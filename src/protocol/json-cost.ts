@@ -7,13 +7,16 @@ import { TrlError } from "./errors.ts";
 export const jsonPartsMax = 50_000;
 /** Escapes in its strings: some 40 ms. Text has one for every ten to forty characters. */
 export const jsonEscapesMax = 4_000_000;
+/** Digits in a row: the parse takes a second for some 20 million, and no number needs as many. */
+export const jsonDigitsMax = 1000;
 
 const quote = 0x22;
 const backslash = 0x5c;
-/** By byte: 1 begins a string, 2 is a part. */
+/** By byte: 1 begins a string, 2 is a part, 3 is a digit. */
 const kinds = new Uint8Array(256);
 kinds[quote] = 1;
 for (const part of new TextEncoder().encode(",:[{")) kinds[part] = 2;
+for (const digit of new TextEncoder().encode("0123456789")) kinds[digit] = 3;
 
 /** After so many plain characters the end of a string is looked for by the engine's own, quicker function. */
 const plainRun = 512;
@@ -31,8 +34,17 @@ export function refuseCostly(line: Uint8Array): void {
       at = end.at;
       escapes += end.escapes;
       if (escapes > jsonEscapesMax) throw tooManyEscapes();
+    } else if (kind === 3) {
+      at = endOfDigits(line, at) - 1;
     } else if (++parts > jsonPartsMax) throw tooManyParts();
   }
+}
+
+function endOfDigits(line: Uint8Array, from: number): number {
+  let at = from;
+  while (at < line.length && kinds[line[at]!] === 3) at++;
+  if (at - from > jsonDigitsMax) throw tooManyDigits();
+  return at;
 }
 
 /** Of the last string. One object for all: there may be thousands. */
@@ -68,6 +80,12 @@ const tooManyParts = () =>
   new TrlError(
     "REQUEST_TOO_LARGE",
     `the line has more than ${jsonPartsMax} fields and list entries; make several requests of it`,
+  );
+
+const tooManyDigits = () =>
+  new TrlError(
+    "REQUEST_TOO_LARGE",
+    `a number of the line has more than ${jsonDigitsMax} digits in a row; send it as a string`,
   );
 
 const tooManyEscapes = () =>

@@ -115,6 +115,16 @@ test("invalid UTF-8 is refused, not repaired", () => {
   }
 });
 
+test("an id of more than 256 bytes is refused, and none of it repeated", () => {
+  for (const id of [`"${"x".repeat(256)}"`, `"${"é".repeat(128)}"`, "9".repeat(256)])
+    expect(echoedId(id)).toBe(id);
+  for (const id of [`"${"x".repeat(257)}"`, `"${"é".repeat(129)}"`, "9".repeat(257), `1.${"0".repeat(256)}`])
+    expect(refusal(`{"id":${id},"method":"m"}`)).toMatchObject({
+      code: "INVALID_PARAMS",
+      message: "id: longer than 256 bytes; choose a shorter one",
+    });
+});
+
 test("an id or a method of the wrong type is named", () => {
   for (const id of ["null", "true", "[]", "{}"]) {
     expect(refusal(`{"id":${id},"method":"m"}`).message).toStartWith("id: expected");

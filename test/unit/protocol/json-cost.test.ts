@@ -2,7 +2,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseMessage } from "../../../src/protocol/envelope.ts";
-import { jsonEscapesMax, jsonPartsMax, refuseCostly } from "../../../src/protocol/json-cost.ts";
+import {
+  jsonDigitsMax,
+  jsonEscapesMax,
+  jsonPartsMax,
+  refuseCostly,
+} from "../../../src/protocol/json-cost.ts";
 
 const encoder = new TextEncoder();
 const lineBytes = 16 * 1024 * 1024 - 100;
@@ -34,6 +39,18 @@ describe("refused", () => {
     expect(refusal(`{"a":"${"\\n".repeat(jsonEscapesMax)}"}`)).toBeUndefined();
   });
 
+  test.each([
+    ["as the id", (digits: string) => `{"id":${digits},"method":"m"}`],
+    ["in a list", (digits: string) => `{"a":[1,-0.${digits}e5]}`],
+    ["at the end", (digits: string) => digits],
+  ])("numbers of many digits, %s", (_, lineWith) => {
+    const refused = `REQUEST_TOO_LARGE: a number of the line has more than ${jsonDigitsMax} digits`;
+    expect(refusal(lineWith("9".repeat(12_000_000)))).toContain(refused);
+    const filler = " ".repeat(jsonPartsMax);
+    expect(refusal(filler + lineWith("9".repeat(jsonDigitsMax + 1)))).toContain(refused);
+    expect(refusal(filler + lineWith("9".repeat(jsonDigitsMax)))).toBeUndefined();
+  });
+
   test("by what parses the message, on every way in", () => {
     expect(() => parseMessage(encoder.encode("[".repeat(lineBytes)))).toThrow("fields and list entries");
   });
@@ -44,6 +61,7 @@ describe("taken", () => {
     ["one long string", "x".repeat(lineBytes)],
     ["text", `${"x".repeat(70)}\n`.repeat(200_000)],
     ["text full of what would count outside", '[{,:"'.repeat(300_000)],
+    ["digits in a string", "9".repeat(1_000_000)],
     ["backslashes", "\\".repeat(1_000_001)],
     ["Chinese", "漢".repeat(4_000_000)],
     ["a quote at each place of a word", Array.from({ length: 2000 }, (_, i) => `${"x".repeat(i)}"`).join("")],
