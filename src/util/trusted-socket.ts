@@ -1,7 +1,7 @@
 // Whether other users can put a socket of theirs in place of ours: they would be sent commands, secrets and the token.
 // Every directory on the way to the socket must be out of their reach, as sshd demands of its files (StrictModes).
 import { lstatSync, readFileSync, readlinkSync, realpathSync, type Stats } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 
 /** Directories, separated by colons, that count as safe with all above them, whatever their owner and mode. */
 export const trustedDirsVariable = "TRL_TRUSTED_DIRS";
@@ -29,7 +29,7 @@ export function untrustedPart(directory: string, env: Environment): Untrusted | 
   let found: Untrusted | undefined;
   let at = "/";
   let links = 0;
-  for (let rest = partsOf(resolve(directory)); ; ) {
+  for (let rest = partsOf(absolute(directory)); ; ) {
     found = trustedDirs.includes(at) ? undefined : (found ?? problemOf(at));
     const [name, ...after] = rest;
     if (name === undefined) return found;
@@ -40,8 +40,7 @@ export function untrustedPart(directory: string, env: Environment): Untrusted | 
       rest = after;
       continue;
     }
-    if (++links > linksMax)
-      throw Object.assign(new Error(`ELOOP: too many links, ${directory}`), { code: "ELOOP" });
+    if (++links > linksMax) throw tooManyLinks(directory);
     if (!isTrusted(stat.uid)) found ??= foreign(next, stat);
     const target = readlinkSync(next);
     if (target.startsWith("/")) at = "/";
@@ -54,15 +53,29 @@ export function untrustedPart(directory: string, env: Environment): Untrusted | 
  * before connecting, and again behind it: a name in a sticky directory is free when its owner has removed it.
  */
 export function requireTrustedSocket(socketPath: string, env: Environment): void {
-  const directory = dirname(resolve(socketPath));
-  const { problem, remedy } = untrustedPart(directory, env) ?? {};
-  if (problem) throw new Error(`${problem}; ${remedy}`);
-  const { uid } = lstatSync(socketPath);
-  const isSafe =
-    !process.getuid || isTrusted(uid) || (lstatSync(realpathSync(directory)).mode & writableByOthers) === 0;
-  if (isSafe) return;
-  throw new Error(`${socketPath} belongs to another user (uid ${uid}); ${ownDir}`);
+  let path = absolute(socketPath);
+  for (let links = 0; links <= linksMax; links++) {
+    const directory = dirname(path);
+    const { problem, remedy } = untrustedPart(directory, env) ?? {};
+    if (problem) throw new Error(`${problem}; ${remedy}`);
+    const stat = lstatSync(path);
+    const realDir = realpathSync(directory);
+    const isSafe =
+      !process.getuid || isTrusted(stat.uid) || (lstatSync(realDir).mode & writableByOthers) === 0;
+    if (!isSafe) throw new Error(`${path} belongs to another user (uid ${stat.uid}); ${ownDir}`);
+    if (!stat.isSymbolicLink()) return;
+    // connect() follows the link, so the target and its directories must be out of reach as well.
+    const target = readlinkSync(path);
+    path = target.startsWith("/") ? target : `${realDir}/${target}`;
+  }
+  throw tooManyLinks(socketPath);
 }
+
+const tooManyLinks = (path: string) =>
+  Object.assign(new Error(`ELOOP: too many links, ${path}`), { code: "ELOOP" });
+
+/** Keeps each "..": behind a link it leads elsewhere than the text says. */
+const absolute = (path: string) => (path.startsWith("/") ? path : `${process.cwd()}/${path}`);
 
 const ownDir = "use a directory of your own (--socket-dir)";
 

@@ -109,4 +109,41 @@ describe("a socket", () => {
     expect(() => requireTrustedSocket(join(dirs.outer, "trl.sock"), {})).toThrow("belongs to another user");
     requireTrustedSocket(join(dirs.inner, "trl.sock"), {}); // who may write there has put it there
   });
+
+  test("that is a link is judged by the directory that it leads to", () => {
+    using open = nested(0o700, 0o777);
+    using own = nested(0o700);
+    writeFileSync(join(open.inner, "trl.sock"), "");
+    writeFileSync(join(own.inner, "trl.sock"), "");
+    const links = { open: join(own.inner, "open.sock"), own: join(own.outer, "own.sock") };
+    symlinkSync(join(open.inner, "trl.sock"), links.open);
+    symlinkSync("inner/../inner/trl.sock", links.own);
+    expect(() => requireTrustedSocket(links.open, {})).toThrow(`may write to ${open.inner} `);
+    requireTrustedSocket(links.own, {});
+    symlinkSync("loop.sock", join(own.inner, "loop.sock"));
+    expect(() => requireTrustedSocket(join(own.inner, "loop.sock"), {})).toThrow("ELOOP");
+    symlinkSync("missing.sock", join(own.inner, "dangling.sock"));
+    expect(() => requireTrustedSocket(join(own.inner, "dangling.sock"), {})).toThrow("ENOENT");
+  });
+
+  needs("other users").test(
+    "of another user is refused behind a link, and so is a link of another user",
+    () => {
+      using shared = nested(0o1777);
+      using own = nested(0o700);
+      const socket = join(shared.outer, "trl.sock");
+      const link = join(own.inner, "trl.sock");
+      writeFileSync(socket, "");
+      symlinkSync(socket, link);
+      requireTrustedSocket(link, {});
+      chownSync(socket, strangerUid, strangerUid);
+      expect(() => requireTrustedSocket(link, {})).toThrow(`${socket} belongs to another user`);
+      const foreign = join(shared.outer, "link.sock");
+      writeFileSync(join(own.inner, "own.sock"), "");
+      symlinkSync(join(own.inner, "own.sock"), foreign);
+      requireTrustedSocket(foreign, {});
+      lchownSync(foreign, strangerUid, strangerUid);
+      expect(() => requireTrustedSocket(foreign, {})).toThrow(`${foreign} belongs to another user`);
+    },
+  );
 });
