@@ -4,6 +4,7 @@ import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeOwnDir } from "../util/abandoned-dirs.ts";
+import { isPathTooLong } from "../util/socket-path.ts";
 import { untrustedPart } from "../util/trusted-socket.ts";
 import type { DaemonClient } from "./client.ts";
 import { CliError, unavailableExitCode } from "./errors.ts";
@@ -39,6 +40,9 @@ export async function startPrivateDaemon(): Promise<PrivateDaemon> {
   }
 }
 
+/** As long as the name of a socket below a base gets: a pid has up to seven digits. */
+const longestName = "trl-1234567-xxxxxx/trl.sock";
+
 /** Where sandboxes do not see it, if possible; in /tmp one without a /tmp of its own would. */
 function makeDir(): string {
   const { XDG_RUNTIME_DIR } = process.env;
@@ -49,6 +53,14 @@ function makeDir(): string {
     ...inMemory,
     tmpdir(),
   ]) {
+    if (isPathTooLong(join(base, longestName))) {
+      why ??= new CliError(
+        `the path of a socket in ${base} would be too long`,
+        unavailableExitCode,
+        "set TMPDIR to a shorter path",
+      );
+      continue;
+    }
     try {
       const untrusted = untrustedPart(base, process.env);
       if (untrusted) throw new CliError(untrusted.problem, unavailableExitCode, untrusted.remedy);

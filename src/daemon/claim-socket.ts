@@ -2,10 +2,11 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Log } from "../core/log.ts";
+import { isPathTooLong } from "../util/socket-path.ts";
 import { untrustedPart } from "../util/trusted-socket.ts";
 import { acquireLock, holderOf, type InstanceLock, isHolderDead } from "./instance-lock.ts";
 import { OptionError } from "./option-error.ts";
-import { inspectSettled, inspectSocketFile, isPathTooLong, removeStale } from "./socket-file.ts";
+import { inspectSettled, inspectSocketFile, removeStale } from "./socket-file.ts";
 
 export async function claimSocket(
   path: string,

@@ -1,11 +1,7 @@
 // The file of the socket: is somebody there, is it left over, may it be removed?
 import { lstatSync, mkdirSync, unlinkSync } from "node:fs";
-import { dirname } from "node:path";
 import { forOwnerAlone } from "../util/private-files.ts";
 import { OptionError } from "./option-error.ts";
-
-/** The kernel's limit on a socket's path, less the final NUL. */
-const pathMaxBytes = process.platform === "linux" ? 107 : 103;
 
 export type SocketFile = "free" | "in-use" | "stale" | "not-ours";
 
@@ -32,15 +28,6 @@ export async function inspectSettled(path: string, isHolderDead: () => boolean):
 
 export function removeStale(path: string): void {
   unlinkSync(path);
-}
-
-/** Its first name, `.PID`, lies beside it and must fit, too. */
-export function isPathTooLong(path: string): boolean {
-  const longest = Math.max(
-    Buffer.byteLength(path),
-    Buffer.byteLength(dirname(path)) + `/.${process.pid}`.length,
-  );
-  return longest > pathMaxBytes;
 }
 
 export function makeSocketDir(dir: string): void {

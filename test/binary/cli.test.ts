@@ -1,5 +1,6 @@
 // The executable as people and scripts use it.
 import { describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json";
 import { quoteWords } from "../../src/cli/shell-words.ts";
@@ -67,6 +68,16 @@ describe("trl ping and stats", () => {
 });
 
 describe("trl run", () => {
+  test("needs no daemon, also where a socket in XDG_RUNTIME_DIR would have too long a path", () => {
+    using dir = tempDir();
+    const long = join(dir.path, "x".repeat(100));
+    mkdirSync(long, { mode: 0o700 });
+    const words = ["run", "--socket-path", join(dir.path, "none.sock"), "--", "echo done"];
+    const env = { XDG_RUNTIME_DIR: long };
+    expect(trl(words, { env })).toEqual({ code: 0, out: "done\n", err: "" });
+    expect(readdirSync(long)).toEqual([]);
+  });
+
   test("passes stdout, stderr and the exit code through", async () => {
     await using daemon = await startDaemon();
     const run = (...words: string[]) => trl(["run", "--socket-path", daemon.socketPath, ...words]);
