@@ -179,6 +179,29 @@ needs("sandbox").describe("the sandbox", () => {
       expect(await asked.out(answers(agent))).toBe("reached");
       expect(listener.unix).toBe(agent);
     });
+
+    test("does not reach a service by moving a directory that holds its socket", async () => {
+      using dir = tempDir();
+      const at = (name: string) => join(dir.path, name);
+      mkdirSync(at("a/b"), { recursive: true });
+      writeFileSync(at("a/note"), "seen");
+      using _listener = Bun.listen({ unix: at("a/b/agent.sock"), socket: { data() {} } });
+      await using own = await startDaemon({ env: { SSH_AUTH_SOCK: at("a/b/agent.sock"), TMPDIR: "/tmp" } });
+      using theirs = await own.connect();
+      const sandbox = { ...open, writable: [dir.path] };
+      const { run, out } = await newSession(theirs, { isolation: { sandbox } });
+      for (const [from, to] of [
+        ["a", "moved"],
+        ["a/b", "a/moved"],
+      ])
+        expect((await run(`mv ${at(from!)} ${at(to!)}`)).stderr).toContain("busy");
+      for (const path of ["moved/b", "a/moved", "a/b"])
+        expect((await run(answers(at(`${path}/agent.sock`)))).stdout).toBe("");
+      // The rest of the directory stays as open as it was.
+      expect(await out(`cat ${at("a/note")} && echo new >${at("a/new")} && cat ${at("a/new")}`)).toBe(
+        "seennew",
+      );
+    });
   });
 
   test("that could move the daemon's files, or what it is not to see, is refused", async () => {

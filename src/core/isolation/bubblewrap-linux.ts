@@ -2,7 +2,7 @@
 // there is no network unless it was asked for. No privilege is left inside, not even root's.
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { SandboxSpec } from "./sandbox.ts";
+import { pinnedDirs, type SandboxSpec } from "./sandbox.ts";
 
 /**
  * bwrap waits outside for the program inside, and would be ended by a signal that is meant for the program. So it
@@ -35,11 +35,14 @@ export function bubblewrapPrefix(bwrap: string, spec: SandboxSpec, workingDir: s
 }
 
 /** What lies deeper comes later, and covers what it lies in. */
-function view({ root, network, privateTmp, writable, hidden, ownDir, secrets }: SandboxSpec): string[] {
+function view(spec: SandboxSpec): string[] {
+  const { root, network, privateTmp, writable, hidden, ownDir } = spec;
   const inRoot = (path: string) => (root === "/" ? path : join(root, path));
   const isShown = (path: string) => writable.some((shown) => path.startsWith(`${shown}/`));
   const isCovered = (path: string) =>
     (/^\/(?:dev|proc|run)(?:\/|$)/.test(path) || (privateTmp && path.startsWith("/tmp/"))) && !isShown(path);
+  const secrets = spec.secrets.filter((path) => !isCovered(path));
+  const pinned = pinnedDirs({ ...spec, secrets }); // the kernel does not rename a mount point
   const mounts: Mount[] = [
     { at: "/", options: ["--ro-bind", root, "/"] },
     { at: "/dev", options: ["--dev", "/dev"] },
@@ -49,8 +52,9 @@ function view({ root, network, privateTmp, writable, hidden, ownDir, secrets }: 
     ...(privateTmp ? [{ at: "/tmp", options: ["--bind", privateTmp, "/tmp"] }] : []),
     ...(network && root === "/" ? resolverFile() : []),
     ...writable.map((path) => ({ at: path, options: ["--bind", inRoot(path), path] })),
+    ...pinned.map((path) => ({ at: path, options: ["--bind-try", inRoot(path), path] })),
     ...hidden.flatMap((path) => hide(inRoot(path), path)),
-    ...secrets.filter((path) => !isCovered(path)).flatMap((path) => hide(inRoot(path), path)),
+    ...secrets.flatMap((path) => hide(inRoot(path), path)),
     ...(ownDir ? [{ at: ownDir, options: ["--bind", ownDir, ownDir] }] : []),
   ];
   return mounts.toSorted((a, b) => depthOf(a.at) - depthOf(b.at)).flatMap(({ options }) => options);

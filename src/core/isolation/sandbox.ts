@@ -1,4 +1,5 @@
 // What a sandbox is made of, whoever makes it.
+import { dirname } from "node:path";
 
 export interface SandboxSpec {
   /** What is / inside. */
@@ -12,4 +13,22 @@ export interface SandboxSpec {
   ownDir: string | undefined;
   /** What leads to this daemon, to others and to services: whoever reaches them could do everything outside. */
   secrets: string[];
+}
+
+/**
+ * Directories between a writable directory and a secret in it. A command that renames one of them would show the secret
+ * to the next sandbox, which looks for it under its old path. So the sandbox must not let them be renamed.
+ */
+export function pinnedDirs({ writable, hidden, secrets }: SandboxSpec): string[] {
+  const isWithin = (path: string, dir: string) =>
+    path === dir || path.startsWith(dir === "/" ? "/" : `${dir}/`);
+  const pinned = secrets.flatMap((secret) => {
+    const holder = writable.find((dir) => isWithin(secret, dir));
+    const between: string[] = [];
+    if (holder === undefined || holder === secret) return between;
+    for (let dir = dirname(secret); dir !== holder; dir = dirname(dir)) between.push(dir);
+    return between;
+  });
+  const isHidden = (path: string) => [...hidden, ...secrets].some((covered) => isWithin(path, covered));
+  return [...new Set(pinned)].filter((path) => !isHidden(path));
 }

@@ -59,3 +59,15 @@ test("the daemon's files are covered unless they cannot be seen anyway", () => {
   );
   expect(seen.filter((mount) => mount.includes("/dev/null"))).toEqual(["--ro-bind /dev/null /etc/passwd"]);
 });
+
+test("what lies between a writable directory and a secret is a mount point, unless it is hidden itself", () => {
+  const pinnedWith = (given: Partial<typeof spec>) =>
+    mountsOf(bubblewrapPrefix("bwrap", { ...spec, hidden: [], ...given }, "/")).filter((mount) =>
+      mount.startsWith("--bind-try"),
+    );
+  const secrets = ["/opt/a/b/x.sock", "/opt/a/y.sock", "/opt/z.sock", "/srv/a/b"];
+  expect(pinnedWith({ secrets })).toEqual(["--bind-try /opt/a /opt/a", "--bind-try /opt/a/b /opt/a/b"]);
+  expect(pinnedWith({ secrets: [...secrets, "/opt/a"] })).toEqual([]);
+  expect(pinnedWith({ secrets, hidden: ["/opt/a"] })).toEqual([]);
+  expect(pinnedWith({ secrets: ["/dev/shm/a/b"], writable: ["/"] })).toEqual([]);
+});

@@ -29,3 +29,10 @@ test("a profile forbids writing and the network, apart from what is listed", () 
 test("with the network, it is not forbidden", () => {
   expect(sandboxProfile({ ...spec, network: true })).not.toContain("(deny network*)");
 });
+
+test("what lies between a writable directory and a secret cannot be renamed", () => {
+  const profile = sandboxProfile({ ...spec, secrets: ["/Users/me/work/a/b/x.sock"] });
+  for (const path of ["/Users/me/work/a", "/Users/me/work/a/b"])
+    expect(profile).toContain(`(deny file-write-unlink (literal "${path}"))`);
+  expect(profile).not.toContain('(literal "/Users/me/work")');
+});
