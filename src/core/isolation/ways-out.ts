@@ -21,7 +21,7 @@ export function waysOut({ env, runtimeDirs }: WaysOutOptions): string[] {
     ...runtimeDirs
       .filter(isControlledByUser)
       .flatMap((dir) => [
-        ...wholeDir(dir, home),
+        ...daemonFilesIn(dir, home),
         ...[join(dir, "daemons")].filter(isOwnDir),
         ...announcedIn(dir, home),
       ]),
@@ -121,15 +121,32 @@ function announcedIn(runtimeDir: string, home: string): string[] {
     if (typeof socket !== "string" || !socket.startsWith("/")) return run;
     const dir = dirname(socket);
     const whole = isOwnDir(dir) && holdsDaemonFilesOnly(dir) ? wholeDir(dir, home) : [];
-    const isSocket = lstatSync(socket, { throwIfNoEntry: false })?.isSocket() === true;
-    const files = [".token", ".pid", ".journal"].map((extension) => beside(socket, extension));
-    return [...run, ...(whole.length > 0 ? whole : [...(isSocket ? [socket] : []), ...files])];
+    return [...run, ...(whole.length > 0 ? whole : filesOf(socket))];
   });
 }
 
+/** The runtime directory as a whole, or the files of each socket in it: a daemon need not announce itself. */
+function daemonFilesIn(runtimeDir: string, home: string): string[] {
+  const whole = holdsDaemonFilesOnly(runtimeDir) ? wholeDir(runtimeDir, home) : [];
+  if (whole.length > 0) return whole;
+  const sockets = namesIn(runtimeDir).filter((name) => name.endsWith(".sock"));
+  return sockets
+    .map((name) => join(runtimeDir, name))
+    .flatMap((path) => (isSocket(path) ? filesOf(path) : []));
+}
+
+function filesOf(socket: string): string[] {
+  const files = [".token", ".pid", ".journal"].map((extension) => beside(socket, extension));
+  return isSocket(socket) ? [socket, ...files] : files;
+}
+
+const isSocket = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true;
+
 const daemonFile = /^(?:\.\d+|.*\.(?:sock|token|pid|journal)|daemons|bin)$/;
 
-const holdsDaemonFilesOnly = (dir: string) => namesIn(dir).every((name) => daemonFile.test(name));
+/** TRL_RUNTIME_DIR and --socket-dir may name a directory with files of a project. */
+const holdsDaemonFilesOnly = (dir: string) =>
+  namesIn(dir).every((name) => daemonFile.test(name) || hasOwnDirName(name));
 
 /** The path itself where it does not exist. */
 function realPath(path: string): string {

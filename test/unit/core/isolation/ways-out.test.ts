@@ -40,6 +40,17 @@ test("a runtime directory as a whole, unless it holds the home or is open to oth
   expect(found({}, [dir.path])).toContain(dir.path);
 });
 
+test("of a runtime directory that holds other files as well, only files of daemons", () => {
+  using dir = tempDir();
+  for (const name of ["daemons", "bin", "trl-1-abcdef"]) mkdirSync(join(dir.path, name));
+  using _socket = socketAt(join(dir.path, "trl.sock"));
+  expect(found({}, [dir.path])).toContain(dir.path);
+  writeFileSync(join(dir.path, "README.md"), "");
+  expect(found({}, [dir.path])).not.toContain(dir.path);
+  for (const name of ["daemons", "trl.sock", "trl.token"])
+    expect(found({}, [dir.path])).toContain(join(dir.path, name));
+});
+
 test("announced daemons: a directory of their own as a whole, else their files, and what they run in", () => {
   using dir = tempDir();
   const at = (name: string) => join(dir.path, name);
