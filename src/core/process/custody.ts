@@ -56,6 +56,7 @@ export class Custody {
     readonly adoptsOrphans = becomeSubreaper(),
     before?: CustodyState,
     daemonTag = "",
+    readonly isInit = process.pid === 1,
   ) {
     this.exemption = new Exemption(before?.exempt);
     this.#marks = adoptsOrphans ? new Marks(daemonTag, before?.marks) : undefined;
@@ -279,7 +280,11 @@ export class Custody {
     const tagged = ownerFromTags(entry.pid);
     const sessionId = marked ?? tagged?.sessionId;
     // Any program can set a variable: only sessions and commands that exist are believed.
-    if (sessionId === undefined || !this.#sessions.has(sessionId)) return this.#onlyCandidate(justEnded);
+    if (sessionId === undefined || !this.#sessions.has(sessionId)) {
+      // PID 1 of a container also inherits orphans that no session has started, as of `docker exec`.
+      const isStranger = this.isInit && this.#marks?.isUnmarked(entry.pid) === true;
+      return isStranger ? undefined : this.#onlyCandidate(justEnded);
+    }
     if (tagged?.sessionId === sessionId && this.#isCommand(tagged.commandId)) return tagged;
     return this.#commandIn(sessionId, justEnded) ?? { sessionId };
   }

@@ -63,6 +63,12 @@ export class Marks {
     return this.#sessions.get(Number(mark % BigInt(sessionsMax)));
   }
 
+  /** Whether sessions are marked and the process has the daemon's own limit: no session has started it. */
+  isUnmarked(pid: number): boolean {
+    if (!this.#own) return false;
+    return (processTable.markOf(pid) ?? unlimited) === this.#own.soft; // "unlimited" is no number there
+  }
+
   /** What `start` starts is marked from its first moment on: it inherits the limit from the daemon. */
   start<T>(sessionId: string, start: () => T): T {
     const number = this.#numbers.get(sessionId);

@@ -70,3 +70,21 @@ needs("linux").test("who is just becoming another program is waited for, not dis
   expect(isAlive(orphan.pid)).toBeFalse();
   for (const child of [first, second]) child.kill();
 });
+
+needs("linux").test("PID 1 gives an orphan to a session only by its mark or tags", async () => {
+  for (const isInit of [false, true]) {
+    const custody = new Custody(true, undefined, `${process.pid}:/tmp/custody-test.sock`, isInit);
+    custody.addSession(sessionId);
+    const root = custody.start(sessionId, () => start("exec sleep 307"));
+    custody.addRoot(root.pid, { sessionId, commandId: "x-00000001" });
+    const stranger = start("echo $$; exec sleep 308");
+    const marked = custody.start(sessionId, () => start("echo $$; exec sleep 309"));
+    await Promise.all([stranger, marked].map(firstPid));
+    const members = (await custody.membersOf({ sessionId })).map(({ pid }) => pid);
+    expect(members).toContain(marked.pid);
+    // Elsewhere only descendants come to the daemon, and the only session that runs a command has left them.
+    expect(members.includes(stranger.pid)).toBe(!isInit);
+    for (const child of [root, stranger, marked]) child.kill();
+    await Promise.all([root, stranger, marked].map(({ exited }) => exited));
+  }
+});
