@@ -102,14 +102,39 @@ const override = (path: string) => `${trustedDirsVariable}=${path} accepts it as
 const isTrusted = (uid: number): boolean =>
   uid === process.getuid?.() || uid === 0 || uid === lstatSync("/").uid;
 
-/** With a umask of 002, the default of Ubuntu for one, each user has a group of the same number that holds no other. */
-function isPrivateGroup({ uid, gid }: Stats): boolean {
-  if (uid !== gid) return false;
+const isPrivateGroup = (stat: Stats): boolean =>
+  isGroupOfOwnerAlone(stat, { passwd: readOrEmpty("/etc/passwd"), group: readOrEmpty("/etc/group") });
+
+/**
+ * With a umask of 002, the default of Ubuntu for one, each user has a group of the same name that holds no other user:
+ * neither as a member nor as the primary group. Where the files do not know the two, their numbers must be the same.
+ */
+export function isGroupOfOwnerAlone(
+  { uid, gid }: Pick<Stats, "uid" | "gid">,
+  files: { passwd: string; group: string },
+): boolean {
+  const users = recordsOf(files.passwd);
+  const groups = recordsOf(files.group).filter(([, , id]) => id === String(gid));
+  const ownNames = users.filter(([, , id]) => id === String(uid)).map(([name]) => name);
+  const isOwn = (name: string | undefined) => ownNames.includes(name);
+  const isKnown = ownNames.length > 0 && groups.length > 0;
+  if (isKnown ? !groups.every(([name]) => isOwn(name)) : uid !== gid) return false;
+  const members = groups.flatMap(([, , , names = ""]) => names.split(",").filter(Boolean));
+  const primary = users.filter(([, , , id]) => id === String(gid)).map(([name]) => name);
+  return [...members, ...primary].every(isOwn);
+}
+
+const recordsOf = (text: string) =>
+  text
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => line.split(":").map((field) => field.trim()));
+
+function readOrEmpty(path: string): string {
   try {
-    const lines = readFileSync("/etc/group", "utf8").split("\n");
-    return lines.every((line) => line.split(":")[2] !== String(gid) || line.endsWith(":"));
+    return readFileSync(path, "utf8");
   } catch {
-    return true; // a system without that file has no groups with members
+    return ""; // a system without that file has no groups with members
   }
 }
 

@@ -1,7 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync, chownSync, lchownSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  lchownSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import {
+  isGroupOfOwnerAlone,
   requireTrustedSocket,
   trustedDirsVariable,
   untrustedPart,
@@ -41,9 +51,29 @@ describe("the mode of a directory", () => {
 
   test("of a group counts unless the group is its owner's alone", () => {
     using dirs = nested(0o700, 0o770);
-    const isOwnersAlone = process.getuid!() === process.getgid!();
+    const files = { passwd: readFileSync("/etc/passwd", "utf8"), group: readFileSync("/etc/group", "utf8") };
+    const isOwnersAlone = isGroupOfOwnerAlone(statSync(dirs.inner), files);
     expect(problemOf(dirs.inner) === undefined).toBe(isOwnersAlone);
   });
+
+  const ann = "ann:x:1000:1000::/home/ann:/bin/sh";
+  test.each([
+    ["its own", [ann], ["ann:x:1000:"], true],
+    ["its own, which lists it", [ann], ["ann:x:1000:ann"], true],
+    ["its own, with another number", ["ann:x:1000:2000::/:"], ["ann:x:2000:", "bob:x:1000:bob"], true, 2000],
+    ["one with another member", [ann], ["ann:x:1000:ann,bob"], false],
+    ["the primary group of another", [ann, "bob:x:1001:1000::/:"], ["ann:x:1000:"], false],
+    ["one that only has the same number", [ann], ["staff:x:1000:"], false],
+    ["of a user that no file knows", [], [], true],
+    ["of a user that no file knows, with members", [], ["x:x:1000:bob"], false],
+    ["another number that no file knows", [], [], false, 2000],
+  ] as [string, string[], string[], boolean, number?][])(
+    "of a group: %s",
+    (_, passwd, group, isAlone, gid = 1000) => {
+      const files = { passwd: `${passwd.join("\n")}\n`, group: `${group.join("\n")}\n` };
+      expect(isGroupOfOwnerAlone({ uid: 1000, gid }, files)).toBe(isAlone);
+    },
+  );
 
   needs("other users").test("of a group of others", () => {
     using dirs = nested(0o700, 0o770);
