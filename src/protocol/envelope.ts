@@ -43,13 +43,16 @@ export function parseMessage(line: Uint8Array): Message {
   return { text, fields: parseJsonObject(text) };
 }
 
-const idBytesMax = 256;
+/** The contract echoes an id as it came; a longer one is no id. */
+const idBytesMax = 64 * 1024;
+/** An id is looked for in so much of a line that is not parsed. */
+const frontBytes = 256;
 /** Of one UTF-16 unit. */
 const utf8BytesMax = 3;
 
 /** The id of a line that is not parsed, where it stands in front: a client waits for the reply that has its id. */
 export function idInFront(line: Uint8Array): RequestId {
-  const front = new TextDecoder().decode(line.subarray(0, idBytesMax));
+  const front = new TextDecoder().decode(line.subarray(0, frontBytes));
   const [, id] =
     /^\s*\{\s*"id"\s*:\s*("(?:[^"\\\u0000-\u001f]|\\["\\/bfnrt])*"|\d{1,15})\s*,/.exec(front) ?? [];
   return id === undefined ? unknownId : (JSON.parse(id) as RequestId);
