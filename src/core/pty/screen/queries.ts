@@ -36,10 +36,15 @@ export class Queries {
     return first.query;
   }
 
-  answer({ answer, isBetweenSequences }: Result): void {
+  answer({ answer, refusal, isBetweenSequences }: Result): void {
     const asked = this.#asked;
     this.#asked = undefined;
     if (!asked) return;
+    if (refusal) {
+      asked.promise.catch(() => {}); // the caller may be gone
+      asked.reject(new Error(refusal.message));
+      return;
+    }
     const { between, within } = asked.boundary;
     asked.resolve({ answer: answer as never, offset: isBetweenSequences ? between : within });
   }

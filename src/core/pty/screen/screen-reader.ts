@@ -35,10 +35,16 @@ export class ScreenReader {
       busyMs: 0,
       dropped: [],
     };
-    if (work.fresh) this.#open(work.screen, work.fresh);
-    const opened = this.#opened.get(work.screen);
-    if (opened) this.#feed(opened, work, result);
-    if (work.query) answer(work.query, opened?.emulator, result);
+    try {
+      if (work.fresh) this.#open(work.screen, work.fresh);
+      const opened = this.#opened.get(work.screen);
+      if (opened) this.#feed(opened, work, result);
+      if (work.query) answer(work.query, opened?.emulator, result);
+    } catch (error) {
+      // A fault of the emulator: without an answer the daemon would wait for the time that the work may take.
+      result.broken = `its output cannot be read: ${(error as Error).message}`;
+      this.#close(work.screen);
+    }
     if (work.close) this.#close(work.screen);
     result.dropped = this.#dropLargest();
     const { user, system } = process.cpuUsage(began);
@@ -140,7 +146,12 @@ function answer(query: Query, emulator: Emulator | undefined, result: Result): v
     return;
   }
   if (!emulator) return;
-  if (query.kind === "shown") result.answer = shown(viewOf(emulator), query.format, query.scrollback);
-  if (query.kind === "redraw") result.answer = emulator.redraw(query.scrollback);
-  if (query.kind === "final") result.answer = finalScreen(emulator);
+  try {
+    if (query.kind === "shown") result.answer = shown(viewOf(emulator), query.format, query.scrollback);
+    if (query.kind === "redraw") result.answer = emulator.redraw(query.scrollback);
+    if (query.kind === "final") result.answer = finalScreen(emulator);
+  } catch (error) {
+    const message = `the screen cannot be drawn: ${(error as Error).message}`;
+    result.refusal = { message, needsBacktracking: false };
+  }
 }

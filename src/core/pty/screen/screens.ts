@@ -83,7 +83,8 @@ export class ScreenQueue {
       if (number !== work.screen) this.#open.get(number)?.failed(tooLarge());
       this.#open.delete(number);
     }
-    if (result.dropped.includes(work.screen)) worker.failed(tooLarge());
+    if (result.broken !== undefined) worker.failed(new ScreenProcessError(result.broken, "over budget"));
+    else if (result.dropped.includes(work.screen)) worker.failed(tooLarge());
     else worker.done(result);
     if (worker.isOpen && !work.close) this.#open.set(work.screen, worker);
     else this.#open.delete(work.screen);
@@ -99,7 +100,7 @@ export class Screens {
   constructor(custody: Custody) {
     this.#usualProcess = new ScreenProcess(custody, 0);
     this.usual = new ScreenQueue(this.#usualProcess);
-    this.quarantine = new ScreenQueue(new ScreenProcess(custody, 10));
+    this.quarantine = new ScreenQueue(new ScreenProcess(custody, 2));
   }
 
   /** The first screen is wanted soon. */

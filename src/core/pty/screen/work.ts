@@ -82,6 +82,8 @@ export interface Result {
   isBetweenSequences: boolean;
   /** Text that only scrolls would push out everything that is there. */
   scrollsPlainly: boolean;
+  /** The emulator could not read the output, and is closed: the reason. */
+  broken?: string;
   /** Processor time of the work. */
   busyMs: number;
   /** Screens that were dropped, because they took more memory than one may have. */
