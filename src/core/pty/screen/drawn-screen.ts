@@ -11,6 +11,7 @@ export interface Drawn {
 
 export class DrawnScreen {
   #drawn: Drawn | "asked" | undefined;
+  #timer: Timer | undefined;
 
   /** Undefined until it is there. */
   get value(): Drawn | undefined {
@@ -21,14 +22,19 @@ export class DrawnScreen {
   ask(draw: () => Promise<Drawn>, saved: () => Drawn): void {
     if (this.#drawn !== undefined) return;
     this.#drawn = "asked";
+    const timer = setTimeout(() => keep(saved()), patienceMs);
+    this.#timer = timer;
     const keep = (drawn: Drawn) => {
-      if (this.#drawn === "asked") this.#drawn = drawn;
+      clearTimeout(timer);
+      // Not for one that was asked for later.
+      if (this.#drawn === "asked" && this.#timer === timer) this.#drawn = drawn;
     };
     draw().then(keep, () => keep(saved()));
-    setTimeout(() => keep(saved()), patienceMs);
   }
 
   forget(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#drawn = undefined;
   }
 }

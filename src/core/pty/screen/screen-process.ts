@@ -53,12 +53,14 @@ export class ScreenProcess {
     readonly niceness: number,
   ) {}
 
-  get pid(): number | undefined {
-    return this.#child?.pid;
+  /** Before there is work: it goes again where none comes. */
+  startAhead(): void {
+    if (this.#child) return;
+    this.#start();
+    this.rest();
   }
 
-  /** Does nothing where it runs. */
-  start(): void {
+  #start(): void {
     if (this.#child) return;
     requireDescriptors();
     const child: Bun.Subprocess = Bun.spawn(ownCommand(), {
@@ -84,7 +86,7 @@ export class ScreenProcess {
     clearTimeout(this.#idle);
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     try {
-      this.start();
+      this.#start();
       this.#child!.send(work);
     } catch (error) {
       this.stop();

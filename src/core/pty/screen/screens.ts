@@ -106,7 +106,7 @@ export class Screens {
   /** The first screen is wanted soon. */
   start(): void {
     try {
-      this.#usualProcess.start();
+      this.#usualProcess.startAhead();
     } catch {
       // It is tried again when a screen is wanted, and said then.
     }
