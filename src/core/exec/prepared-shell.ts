@@ -5,7 +5,7 @@ import { failureOf } from "../../util/failure.ts";
 import { forOwnerAlone } from "../../util/private-files.ts";
 import { commandDescriptors, pipeSyncWriteMaxBytes } from "../limits.ts";
 import type { Custody } from "../process/custody.ts";
-import { closeFd, rewriteFile, writeWhole } from "../process/libc.ts";
+import { closeFd, hasChildEnded, rewriteFile, writeWhole } from "../process/libc.ts";
 import { writeAndClose } from "../process/pipe-writer.ts";
 import { sendSignal } from "../process/process-table.ts";
 import { type SpawnedProcess, type Start, spawnProcess } from "../process/spawn.ts";
@@ -23,8 +23,7 @@ const canMeterVisits = process.platform === "linux";
 export class PreparedShell implements Visited {
   readonly process: SpawnedProcess;
   readonly files: ShellFiles;
-  /** It may be killed while it waits. */
-  hasEnded = false;
+  #hasEnded = false;
   /** It was told to run a command and end. */
   hasBegun = false;
   /** By its command. */
@@ -60,13 +59,18 @@ export class PreparedShell implements Visited {
     if (visitsFd !== undefined) this.#visits = new ShellVisits(this.process, visitsFd, this);
     this.#isOnlyTheSessions();
     void this.process.exited.then(() => {
-      this.hasEnded = true;
+      this.#hasEnded = true;
     });
   }
 
   /** It waits for whatever the session runs next. */
   #isOnlyTheSessions(): void {
     this.custody.addRoot(this.process.pid, { sessionId: this.spec.sessionId });
+  }
+
+  /** It may be killed while it waits, and a command may come before the event. */
+  get hasEnded(): boolean {
+    return this.#hasEnded || hasChildEnded(this.process.pid);
   }
 
   get awaitsState(): boolean {
@@ -184,7 +188,7 @@ export class PreparedShell implements Visited {
   async discard(): Promise<void> {
     for (const fd of [this.#stateFd, this.#commandFd, this.#stdinFd]) if (fd !== undefined) closeFd(fd);
     this.#stateFd = this.#commandFd = this.#stdinFd = undefined;
-    if (!this.hasEnded) sendSignal(this.process.pid, "SIGKILL");
+    if (!this.#hasEnded) sendSignal(this.process.pid, "SIGKILL");
     await this.process.exited;
     await this.custody.removeRoot(this.process.pid);
     await Promise.all([this.process.output.close(), this.#visits?.close()]);

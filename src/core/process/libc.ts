@@ -164,6 +164,7 @@ export function reap(pid: number): boolean {
 }
 
 const P_ALL = 0;
+const P_PID = 1;
 const WEXITED = 4;
 const WNOWAIT = 0x1000000;
 /** siginfo_t: signal, error, code, a gap on 64 bit systems, then the pid. */
@@ -174,6 +175,13 @@ export function endedChild(): number | undefined {
   childInfo[4] = 0;
   const failed = libc.waitid(P_ALL, 0, ptr(childInfo), WNOHANG | WEXITED | WNOWAIT) !== 0;
   return failed || childInfo[4] === 0 ? undefined : childInfo[4];
+}
+
+/** Whether that child has ended, also where its wait status has not been taken yet. Elsewhere than on Linux it is false. */
+export function hasChildEnded(pid: number): boolean {
+  if (!isLinux) return false;
+  childInfo[4] = 0;
+  return libc.waitid(P_PID, pid, ptr(childInfo), WNOHANG | WEXITED | WNOWAIT) === 0 && childInfo[4] === pid;
 }
 
 let fileBytes = Buffer.allocUnsafeSlow(16 * 1024);
