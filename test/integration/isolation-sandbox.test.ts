@@ -279,7 +279,8 @@ needs("sandbox").describe("the sandbox", () => {
   needs("python3").test("is there for terminals: keys, ^C and the end", async () => {
     const isolation = { sandbox: {} };
     const terminal = await newTerminal(wire, { isolation, command: "python3", args: ["-q"] });
-    await terminal.type("import time, os; print('begun', 6 * 7); time.sleep(100)\n");
+    // Not one long sleep: a signal that comes just before it begins would not interrupt it.
+    await terminal.type("import time, os; print('begun', 6 * 7); [time.sleep(0.01) for _ in range(10000)]\n");
     await terminal.waitFor("begun 42");
     await terminal.type("\x03");
     await terminal.waitFor("KeyboardInterrupt");
