@@ -144,9 +144,10 @@ export const bootScript = (dir: string, isLean = false): ByteString => `unset BA
 __trl_shopt0=\${BASHOPTS-}
 ${isLean ? parts.awaitState : `${reporting(dir)}${parts.awaitState}${receiveVisits(dir)}`}${parts.awaitCommand(source)}`;
 
-/** In place of the hook, where the command can have changed the directory alone. */
-export const reportDirectory = (dir: string): ByteString => {
-  const fields = 'builtin printf "\\0"; builtin pwd; builtin printf "\\0%s\\0moved" "${OLDPWD-}"';
+/** In place of the hook, where the command can have changed no more than the directory and some variables. */
+export const reportPart = (dir: string, variables: readonly string[]): ByteString => {
+  const values = variables.length > 0 ? `builtin declare -p ${variables.join(" ")}; ` : "";
+  const fields = `builtin printf "\\0"; builtin pwd; builtin printf "\\0%s\\0" "\${OLDPWD-}"; ${values}builtin printf "\\0part"`;
   const report = `builtin trap "" XFSZ; { ${fields}; } >|${parts.fileWord(dir, "report")}`;
   return `builtin trap ${quote(`[[ \${BASHPID-$$} != "$$" ]] || { ${report}; } 2>/dev/null`)} EXIT\n`;
 };

@@ -6,7 +6,8 @@ import type { ExportChanges, ShellState } from "./dialect.ts";
 
 const options = /(?:shopt -[su] [\w ]+\n)*/y;
 const unsettings = /(?:unset [\w ]+\n)*/y;
-const mask = /umask (\d+)\n\n/y;
+/** Missing until a shell has reported all of its state: it is the daemon's then. */
+const mask = /(?:umask (\d+)\n\n)?/y;
 /** Options of the shell, and functions that are its own: no program sees them. */
 const unseen =
   /(?:builtin set (?:[-+]o [\w-]+ ?)+\n)*(?:shopt -s extglob\n(?:__trl_define '[^']*(?:'\\''[^']*)*'\n)+builtin unset -f __trl_define\n#lines[^\n]*\n\n(?:builtin shopt -u extglob\n)?)?$/y;
@@ -24,17 +25,18 @@ export function exportsIn({ script }: ShellState): ExportChanges | undefined {
   const { unset, records, end } = variablesIn(script);
   at = end;
   const [, umask] = take(mask) ?? [];
-  if (umask === undefined || Number.parseInt(umask, 8) !== ownUmask() || !take(unseen)) return undefined;
+  if ((umask !== undefined && Number.parseInt(umask, 8) !== ownUmask()) || !take(unseen)) return undefined;
   return withRecords(unset, records);
 }
 
 /** What it says of variables comes behind options, and where that ends. */
-function variablesIn(script: ByteString): { unset: string[]; records: BashRecord[]; end: number } {
+function variablesIn(script: ByteString) {
   options.lastIndex = 0;
   unsettings.lastIndex = options.exec(script)![0].length;
   const [unsetLines] = unsettings.exec(script)!;
   const unset = unsetLines.split(/\s/).filter((name) => name !== "unset" && name !== "");
-  return { unset, ...recordsFrom(script, options.lastIndex + unsetLines.length) };
+  const start = unsettings.lastIndex;
+  return { unset, start, ...recordsFrom(script, start) };
 }
 
 const known = new WeakMap<ShellState, Map<string, BashRecord[]>>();
@@ -46,6 +48,15 @@ export function recordsIn(state: ShellState): ReadonlyMap<string, readonly BashR
   const records = Map.groupBy(variablesIn(state.script).records, ({ name }) => name);
   known.set(state, records);
   return records;
+}
+
+/** The same script with these variables as they are now. */
+export function withVariables(script: ByteString, changed: readonly BashRecord[]): ByteString {
+  if (changed.length === 0) return script;
+  const { records, start, end } = variablesIn(script);
+  const names = new Set(changed.map(({ name }) => name));
+  const kept = [...records.filter(({ name }) => !names.has(name)), ...changed];
+  return script.slice(0, start) + kept.map(({ text }) => text).join("") + script.slice(end);
 }
 
 function withRecords(unset: string[], records: BashRecord[]): ExportChanges | undefined {

@@ -6,12 +6,12 @@ import {
   bootScript,
   commandFile,
   hideReport,
-  reportDirectory,
+  reportPart,
   source,
   trapBareHook,
   trapWrapper,
 } from "./bash-boot.ts";
-import { exportsIn, recordsIn } from "./bash-environment.ts";
+import { exportsIn, recordsIn, withVariables } from "./bash-environment.ts";
 import { defineAtLines, defineHelper } from "./bash-functions.ts";
 import { type BashRecord, changing, isInherited, parseRecords, restoring } from "./bash-records.ts";
 import { type ByteString, fromText, quote } from "./byte-string.ts";
@@ -92,7 +92,7 @@ export const bash: ShellDialect = {
 
   readReport(report, context): ReportedState | undefined {
     const fields = parts.reportFields(report, 10);
-    if (!fields) return movedState(report, context);
+    if (!fields) return partState(report, context);
     const [pwd, oldpwd, set, shopt0, shopt, shoptLines, variables, misc, functions, exports] =
       fields as Fields;
     const shopts = parts.optionChanges(shopt0.split(":"), shopt.split(":"), neverKeptShopts);
@@ -123,25 +123,24 @@ export const bash: ShellDialect = {
 
 function reportKind(feed: CommandFeed): ReportKind {
   const change = changeOf(feed);
-  if (change === "nothing") return "none";
+  if (change === "anything") return "whole";
+  if (!change.directory && change.variables.length === 0) return "none";
   const isUsual = feed.place === "here" && feed.env.length === 0 && !hasAliases(feed.state);
-  return change === "directory" && isUsual && feed.isStateKnown ? "directory" : "whole";
+  return isUsual && feed.isStateKnown ? "part" : "whole";
 }
 
-/** Of a report of the directory alone: the rest is as it was. */
-function movedState(report: ByteString, context: ReportContext): ReportedState | undefined {
-  const fields = parts.reportFields(report, 2, "moved");
+/** Of a report of the directory and of some variables: the rest is as it was. */
+function partState(report: ByteString, context: ReportContext): ReportedState | undefined {
+  const fields = parts.reportFields(report, 3, "part");
   if (!fields) return undefined;
-  const [pwd, oldpwd] = fields as [string, string];
-  const { script, lateScript, exportedNames } = context.feed.state;
+  const [pwd, oldpwd, variables] = fields as [string, string, string];
+  const { state } = context.feed;
+  const { script, lateScript, exportedNames } = state;
   const isNew = oldpwd !== "" && !exportedNames.includes("OLDPWD");
   return {
-    ...{
-      script,
-      lateScript,
-      workingDir: parts.directoryAfter(pwd, context),
-      previousDir: oldpwd || undefined,
-    },
+    ...{ script: withVariables(script, parseRecords(variables)), lateScript },
+    workingDir: parts.directoryAfter(pwd, context),
+    previousDir: oldpwd || undefined,
     exportedNames: isNew ? [...exportedNames, "OLDPWD"] : exportedNames,
   };
 }
@@ -290,7 +289,8 @@ function saveFunctions({ functions }: CommandFeed, saved: ByteString): ByteStrin
 
 function guardReport(feed: CommandFeed, dir: string, report: ReportKind): ByteString {
   if (report === "none") return "builtin trap - EXIT\n";
-  if (report === "directory") return reportDirectory(dir);
+  const change = report === "part" ? changeOf(feed) : "anything";
+  if (change !== "anything") return reportPart(dir, change.variables);
   const isBare = mayAliasBraces(feed);
   const wrapsTrap = parts.maySetExitTrap(feed);
   return (

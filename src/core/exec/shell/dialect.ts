@@ -77,8 +77,8 @@ export interface ExportChanges {
   set: Record<string, string>;
 }
 
-/** "directory": nothing else can have changed. */
-export type ReportKind = "none" | "directory" | "whole";
+/** "part": of the directory and of those variables that the command can have changed. */
+export type ReportKind = "none" | "part" | "whole";
 
 export type ReportedState = Omit<ShellState, "lastStatus">;
 

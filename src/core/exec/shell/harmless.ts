@@ -1,10 +1,12 @@
 // Most of what an agent runs (`ls -la`, `git status 2>&1 | head`, `npm test && echo done`) cannot change the shell
 // that runs it. Such a command is recognised by its text, and the shell is then not asked for its state: to list
 // it costs as much as a small command itself. Whatever is not certain counts as able to change anything.
+import { recordsIn } from "./bash-environment.ts";
 import type { ByteString } from "./byte-string.ts";
-import type { CommandFeed } from "./dialect.ts";
+import type { CommandFeed, ShellState } from "./dialect.ts";
 import { isPlainBuiltin } from "./plain-builtins.ts";
 import { type SimpleCommand, simpleCommands } from "./simple-commands.ts";
+import { assignmentPattern, specialNames } from "./variable-names.ts";
 
 /** Builtins and words of the language, in bash and in its smaller relatives, but for those that change nothing. */
 const changing = new Set(
@@ -20,33 +22,62 @@ const programPattern = /^(?:(?!\d+$)[\w./+-]+|:)$/;
 /** To read a reference may be to compute the index of an array, and that may assign. */
 const referencePattern = /^declare -\w*n/m;
 
-/** Whether the command leaves a shell in that state as it is, whatever its programs do. */
-export const isHarmless = (feed: CommandFeed): boolean => changeOf(feed) === "nothing";
+/** What of the shell a command can change. */
+export type Change = "anything" | { directory: boolean; variables: readonly string[] };
 
-/** What of the shell the command can change. That `cd` changes the directory alone is certain for one word at most. */
-export function changeOf({
-  command,
-  state,
-  mayImportFunctions,
-}: CommandFeed): "nothing" | "directory" | "anything" {
-  const commands = mayImportFunctions ? undefined : simpleCommands(command);
+/** Whether the command leaves a shell in that state as it is, whatever its programs do. */
+export function isHarmless(feed: CommandFeed): boolean {
+  const change = changeOf(feed);
+  return change !== "anything" && !change.directory && change.variables.length === 0;
+}
+
+/** That `cd` changes the directory alone is certain for one word at most. */
+export function changeOf({ command, state, mayImportFunctions }: CommandFeed): Change {
+  const commands = mayImportFunctions ? undefined : simpleCommands(command)?.map(partsOf);
   const kinds = commands?.map(kindOf);
-  if (!kinds || kinds.includes("changing")) return "anything";
+  if (!commands || !kinds || kinds.includes("changing")) return "anything";
   // Options that change what words mean (keyword, posix), or run something for each command (xtrace and its PS4).
   if (state.lateScript.includes("set ")) return "anything";
   const known = state.script + (state.aliasScript ?? "");
   if (command.includes("$") && referencePattern.test(known)) return "anything";
-  const names = new Set(commands!.flatMap(({ words }) => words.slice(0, 1)));
+  const names = new Set(commands.flatMap(({ words }) => words.slice(0, 1)));
   if (names.size > mostNames || isAnyDefined([...names], known)) return "anything";
-  return kinds.includes("moving") ? "directory" : "nothing";
+  const assigned = new Set(commands.flatMap((each) => each.assigned));
+  if (assigned.size > mostNames || [...assigned].some((name) => hasAttributes(name, state)))
+    return "anything";
+  const lasting = commands.flatMap((each) => (each.words.length === 0 ? each.assigned : []));
+  return { directory: kinds.includes("moving"), variables: [...new Set(lasting)] };
 }
 
-function kindOf({ words }: SimpleCommand): "harmless" | "moving" | "changing" {
+interface Parts {
+  /** Names that are assigned to ahead of its words; for a program alone, where it has words. */
+  assigned: string[];
+  words: readonly ByteString[];
+}
+
+function partsOf({ words }: SimpleCommand): Parts {
+  const assigned = words.map((word) => assignmentPattern.exec(word)?.[1]);
+  const count = assigned.indexOf(undefined);
+  const first = count === -1 ? words.length : count;
+  return { assigned: assigned.slice(0, first) as string[], words: words.slice(first) };
+}
+
+function kindOf({ assigned, words }: Parts): "harmless" | "moving" | "changing" {
   const [name] = words;
+  const isOfProgram = name !== undefined;
+  if (assigned.some((each) => specialNames.test(each) && !(isOfProgram && ofPrograms.test(each))))
+    return "changing";
   if (name === undefined || isPlainBuiltin(words)) return "harmless";
-  if (name === "cd" && words.length <= 2) return "moving";
+  if (name === "cd" && words.length <= 2 && assigned.length === 0) return "moving";
   return programPattern.test(name) && !changing.has(name) ? "harmless" : "changing";
 }
+
+/** Of the shell's variables, those that it only reads anew when it has run the program. */
+const ofPrograms = /^(?:LANG|LANGUAGE|LC_\w+|TERM|TZ)$/;
+
+/** An integer is calculated, a reference assigns to another, and so on. */
+const hasAttributes = (name: string, state: ShellState): boolean =>
+  (recordsIn(state).get(name) ?? []).some(({ flags }) => /[^x-]/.test(flags));
 
 /** Each is looked for in the whole state, and that may be long: a command of more programs is no small one. */
 const mostNames = 100;

@@ -10,15 +10,27 @@ export interface SimpleCommand {
   separator: ByteString;
 }
 
+/** Within double quotes, without a substitution. */
+const quoted = String.raw`[^"$\`\\]*(?:(?:\$\w+(?!\w)|\$\{\w+\})[^"$\`\\]*)*`;
+/** Text between `$(` and its `)`, where it is certain which one that is: no comment, no here-document, no nesting. */
+const inSubstitution = String.raw`(?!\()(?:[^()'"\`\\$#<]|<(?!<)|'[^']*'|"${quoted}"|\$(?:[A-Za-z_]\w*(?!\w)|\{\w+\}|[?$!@*\d]))*`;
+const substitution = String.raw`\$\(${inSubstitution}\)`;
+
 /**
- * A word without anything that assigns, runs or defines: expansions are of plain names only. A name ends where it ends
- * (`(?!\w)`): with any other way to read it, a quote that is not closed would be looked for in all of them.
+ * A word without anything that assigns, defines, or runs something in the shell itself: expansions are of plain names, and
+ * of commands in a subshell, which cannot change the shell. A name ends where it ends (`(?!\w)`): with any other way to
+ * read it, a quote that is not closed would be looked for in all of them.
  */
-const wordPattern =
-  /(?:[\w./,:@%+=^~*?[\]-]+|'[^']*'|"[^"$`\\]*(?:(?:\$\w+(?!\w)|\$\{\w+\})[^"$`\\]*)*"|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\})+/y;
+const wordPattern = new RegExp(
+  String.raw`(?:[\w./,:@%+=^~*?[\]-]+|'[^']*'|"${quoted}(?:${substitution}${quoted})*"|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\}|${substitution})+`,
+  "y",
+);
 const redirectionPattern = /\d*(?:>>|>|<)&?(?![<>&(|])/y;
 const separatorPattern = /&&|\|\||\||;|\n/y;
 const blankPattern = /[ \t]+/y;
+
+/** The daemon does nothing else while it reads one. A longer text is hardly a list of plain words. */
+const longest = 16_384;
 
 /** Several ask about one command in turn. */
 let latest: { text: ByteString; commands: SimpleCommand[] | undefined } = { text: "", commands: [] };
@@ -30,6 +42,7 @@ export function simpleCommands(text: ByteString): readonly SimpleCommand[] | und
 }
 
 function parse(text: ByteString): SimpleCommand[] | undefined {
+  if (text.length > longest) return undefined;
   const commands: SimpleCommand[] = [];
   let words: ByteString[] = [];
   let hasRedirection = false;

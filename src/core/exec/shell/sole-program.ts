@@ -18,7 +18,7 @@ export function programWords(feed: CommandFeed): [string, ...string[]] | undefin
   const [first, ...more] = simpleCommands(feed.command) ?? [];
   const [program] = first?.words ?? [];
   if (program === undefined || more.length > 0 || first!.hasRedirection) return undefined;
-  if (leavesSession.test(feed.command)) return undefined;
+  if (leavesSession.test(feed.command) || /[=$]/.test(program)) return undefined;
   if (!/^[;\n]?$/.test(first!.separator) || builtins.has(program) || !isHarmless(feed)) return undefined;
   const words = first!.words.map(literal);
   return words.includes(undefined)
@@ -37,7 +37,7 @@ export function becoming({ command, state }: CommandFeed): ByteString | undefine
   const [first, ...more] = simpleCommands(command) ?? [];
   const [program] = first?.words ?? [];
   if (program === undefined || more.length > 0 || first!.separator !== "") return undefined;
-  if (leavesSession.test(command)) return undefined;
+  if (leavesSession.test(command) || /[=$]/.test(program)) return undefined;
   if (builtins.has(program) || program.startsWith("-") || unusual.test(state.script)) return undefined;
   const isPath = program.startsWith("/");
   if (!isPath && program.includes("/")) return undefined; // it would be told its whole path

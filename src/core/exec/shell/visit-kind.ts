@@ -5,18 +5,14 @@ import type { ByteString } from "./byte-string.ts";
 import type { CommandFeed } from "./dialect.ts";
 import { isPlainBuiltin } from "./plain-builtins.ts";
 import { type SimpleCommand, simpleCommands } from "./simple-commands.ts";
+import { assignmentPattern, specialNames } from "./variable-names.ts";
 
 /** Whether the shell is like it was before, but for its directory, or is to be asked for its state. */
 export type VisitKind = "unchanging" | "changing";
 
 const unchanging = new Set([":", "true", "false", "echo", "pwd"]);
 
-const assignmentPattern = /^([A-Za-z_]\w*)\+?=/;
 const exportPattern = /^([A-Za-z_]\w*)(?:=|$)/;
-
-/** Variables that bash acts upon when they are set, that cannot be set, or that are the machinery's. */
-const specialNames =
-  /^(?:BASH\w*|CDPATH|CHILD_MAX|COMP_\w*|COPROC|DIRSTACK|ENV|EPOCH\w*|EUID|EXECIGNORE|FUNCNAME|FUNCNEST|GLOBIGNORE|GROUPS|HIST\w*|HOSTFILE|HOSTNAME|IFS|IGNOREEOF|LANG|LANGUAGE|LC_\w*|LINENO|MAIL\w*|OLDPWD|OPT\w+|PIPESTATUS|POSIX\w*|PPID|PWD|RANDOM|READLINE\w*|SECONDS|SHELLOPTS|SHLVL|SRANDOM|TERM|TEXTDOMAIN\w*|TIMEFORMAT|TRL_\w*|TZ|UID|_|__trl\w*|ignoreeof)$/;
 
 /** They are not the same in a shell that has run something before, or is not told the command's id. */
 const toldFromFresh = /\$\{?(?:_\b|BASH_|FUNCNAME|LINENO|RANDOM|SECONDS|TRL_)/;
@@ -79,12 +75,13 @@ function endedList(text: ByteString): ByteString | undefined {
   return text.includes("\n", end) ? `${text.slice(0, end)}\n` : undefined;
 }
 
-/** Without errors of syntax, and without pipes: those start processes. */
+/** Without errors of syntax, and without pipes and substitutions: those start processes. */
 function isWellFormed(commands: readonly SimpleCommand[]): boolean {
   if (commands.length === 0) return false;
   return commands.every(
     ({ words, hasRedirection, separator }, at) =>
       words.length > 0 &&
+      !words.some((word) => word.includes("$(")) &&
       !hasRedirection &&
       separator !== "|" &&
       (at < commands.length - 1 || !/[&|]/.test(separator)),

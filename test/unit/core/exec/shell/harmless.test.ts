@@ -37,6 +37,14 @@ describe("a command is known to change nothing:", () => {
     "printf 'b\\na\\n' | sort | head -n 1",
     '[ -f "$x" ] && make >log 2>&1',
     "test a -nt b || ls",
+    "echo $(true)",
+    `echo "on $(date +%F) in $(cd /usr && pwd): $x"`,
+    "ls $(git diff --name-only | head -n 3) && wc -l <$(ls)",
+    "echo $(x=1; exit 3)",
+    'echo "$(a" ; x=1 ; "c)"', // one word, with a string in its substitution
+    "x=1 true",
+    "LC_ALL=C sort a | uniq",
+    "NODE_ENV=test DEBUG=$x npm run test -- --only $(cat <list)",
     "",
   ];
   for (const command of commands) {
@@ -45,17 +53,49 @@ describe("a command is known to change nothing:", () => {
 });
 
 describe("a command can change the directory alone:", () => {
-  const commands = ["cd /", "cd a && ls", "cd; make", "ls | cd a", 'cd "$x" 2>/dev/null || cd - && pwd'];
+  const commands = [
+    ...["cd /", "cd a && ls", "cd; make", "ls | cd a", 'cd "$x" 2>/dev/null || cd - && pwd', "cd $(ls)"],
+    'cd "$(git rev-parse --show-toplevel)" && ls',
+  ];
   for (const command of commands)
-    test(JSON.stringify(command), () => expect(changeOf(feed(command))).toBe("directory"));
+    test(JSON.stringify(command), () =>
+      expect(changeOf(feed(command))).toEqual({ directory: true, variables: [] }),
+    );
 
-  const others = ["cd a b", "cd -P a", "cd a && x=1", "cd a; f() { :; }", "cd $(ls)", "cd a && . ./env"];
+  const others = ["cd a b", "cd -P a", "cd a && x[1]=1", "cd a; f() { :; }", "x=1 cd a", "cd a && . ./env"];
   for (const command of others)
     test(`not ${JSON.stringify(command)}`, () => expect(changeOf(feed(command))).toBe("anything"));
 
   test("not with a function or an alias in its place", () => {
     expect(changeOf(feed("cd /", { script: "alias cd='x=1; cd'\n" }))).toBe("anything");
     expect(changeOf(feed("cd /", { script: "eval 'cd () \n{ \n x=1\n}'\n" }))).toBe("anything");
+  });
+});
+
+describe("a command can change some variables alone:", () => {
+  const commands: Record<string, string[]> = {
+    "x=1": ["x"],
+    "x=$(uname) && echo $x": ["x"],
+    'x="$(ls "$y" | wc -l)" y=2; x+=3': ["x", "y"],
+    "x=1 true; y=$x": ["y"],
+  };
+  for (const [command, variables] of Object.entries(commands))
+    test(JSON.stringify(command), () =>
+      expect(changeOf(feed(command))).toEqual({ directory: false, variables }),
+    );
+
+  test("beside the directory", () =>
+    expect(changeOf(feed("cd / && x=$(pwd)"))).toEqual({ directory: true, variables: ["x"] }));
+
+  test("not such as bash acts upon, and none with attributes", () => {
+    for (const command of ["IFS=,", "LC_ALL=C", "IFS=, true", "RANDOM=1; ls", "POSIXLY_CORRECT=1 ls"])
+      expect(changeOf(feed(command))).toBe("anything");
+    for (const flags of ["i", "n", "ir", "a", "u", "xr"]) {
+      const script = `declare -${flags} x="1"\n`;
+      expect(changeOf(feed("x=y=2", { script }))).toBe("anything");
+      expect(changeOf(feed("x=y=2 ls", { script }))).toBe("anything");
+    }
+    expect(changeOf(feed("x=2", { script: 'declare -x x="1"\n' }))).not.toBe("anything");
   });
 });
 
@@ -70,8 +110,8 @@ describe("a command may change something:", () => {
     "true; cd /",
     "ls | read x",
     "x=1",
-    "x=1 true",
     "x+=1",
+    "x=1 cd /",
     "a[0]=1",
     "ls\ncd /",
     "ls && . ./env",
@@ -87,7 +127,16 @@ describe("a command may change something:", () => {
     `echo "\${x:=1}"`,
     "echo ${x:=1}",
     "echo ${x=1}",
-    "echo $(true)",
+    "echo '$(a' ; x=1 ; 'c)'",
+    "echo $(true # )\nx=1 )",
+    "echo $(cat <<E\n)\nE\n)",
+    "echo $(case a in a) x;; esac); cd /",
+    "echo $(echo $(ls)); f() { :; }",
+    "echo $(true) $((x=1))",
+    'echo "$(true)${x:=1}"',
+    "echo $(true",
+    "$(echo cd) /",
+    "x$(true) y",
     "echo `true`",
     "echo {fd}>out",
     "ls {fd}>out",

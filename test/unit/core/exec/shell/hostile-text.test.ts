@@ -42,6 +42,7 @@ const length = 100_000;
 const fill = (text: string): string => text.repeat(Math.ceil(length / text.length));
 const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `program_${i}`);
 
+let serial = 0;
 const commands: Record<string, string> = {
   "a word of test that goes on in a variable": "[ -d /home/agent/projects/my-application/node_modules/$dir ]",
   "a long word of test": `[ -d ${fill("a")}$x ]`,
@@ -62,6 +63,11 @@ const commands: Record<string, string> = {
   "many declarations": fill("declare -p"),
   "many parentheses": fill("( "),
   "many functions": fill("builtin ("),
+  "many substitutions": `echo "${fill("$(a 'b' $c)")}`,
+  "many openings of substitutions": `echo ${fill("$(a")}`,
+  "a substitution without an end": `echo $(${fill("a $b 'c' ")}`,
+  "many assignments": fill("x=$(a) "),
+  "many assigned names": fill("x=1;").replaceAll("x", () => `x${serial++}`),
   "many separators": `ls${fill(" ; ls")} $(ls)`,
 };
 
