@@ -163,8 +163,8 @@ export class StreamLog {
     this.#capacity = capacity;
     this.#headMax = headMax;
     this.#replace(shrunk);
+    this.#overwrittenTo = isWhole ? oldest : tailStart;
     if (isWhole) return true;
-    this.#overwrittenTo = tailStart;
     this.#pushToRing(tail, tailStart);
     return true;
   }

@@ -60,6 +60,16 @@ test("a stream's log, however much of it was dropped or made room for", () => {
   );
 });
 
+test("a stream's log that is cut down after it was taken over has all of its output still", () => {
+  const given = parcel();
+  const log = new StreamLog(1024 * 1024);
+  log.push(pattern);
+  const taken = StreamLog.from(throughJson(log.pack(given)), given);
+  expect(taken.shrink(512 * 1024, Number.POSITIVE_INFINITY)).toBeTrue();
+  expect(taken.firstFrom(300 * 1024)).toBe(300 * 1024);
+  expect(Buffer.compare(taken.parts(false).head, pattern)).toBe(0);
+});
+
 const pattern = Uint8Array.from({ length: 310 * 1024 }, (_, at) => at % 251);
 
 function expectSame(taken: StreamLog, log: StreamLog): void {
