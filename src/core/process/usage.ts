@@ -1,4 +1,5 @@
 // What the system says of a child that has ended, and of those that it waited for.
+import { availableParallelism } from "node:os";
 import type { ProcessUsage } from "../isolation/meter.ts";
 import { ownPeakBytes } from "./own-peak-linux.ts";
 
@@ -25,11 +26,18 @@ const isLinux = process.platform === "linux";
 let daemonPeakBytes = 0;
 
 /**
+ * Linux counts pages on each processor, and adds up when one has counted so many (`percpu_counter_batch`): two looks at
+ * the same memory, of a program and of its files, may differ by that.
+ */
+const countingErrorBytes = 2 * availableParallelism() * Math.max(32, 2 * availableParallelism()) * 4096;
+
+/**
  * On Linux a child's peak counts the moment before it became its program, when it shared the daemon's memory. So what
  * is not more than the daemon's own peak says nothing of the child. That peak only rises, and is asked for rarely.
  */
 function ownPeak(bytes: number): number | null {
   if (!isLinux) return bytes;
-  if (bytes > daemonPeakBytes) daemonPeakBytes = Math.max(daemonPeakBytes, ownPeakBytes());
-  return bytes > daemonPeakBytes ? bytes : null;
+  const certain = bytes - countingErrorBytes;
+  if (certain > daemonPeakBytes) daemonPeakBytes = Math.max(daemonPeakBytes, ownPeakBytes());
+  return certain > daemonPeakBytes ? bytes : null;
 }
