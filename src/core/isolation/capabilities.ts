@@ -24,22 +24,24 @@ export interface CapabilitiesDescription {
   sandbox: Ability;
 }
 
-/** Everybody waits for a trial, which takes some 10 ms; should one hang, it is given up. */
-const trialMs = 2000;
 const describedMs = 5000;
+
+/** Runs a program for a trial: what it said where it failed. */
+export type Attempt = (argv: string[]) => Promise<string | undefined>;
 
 /** Where system programs are, whatever the daemon's PATH. */
 const usualPlaces = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 
 export class Capabilities {
   #cgroups: Cgroups | undefined;
-  #sandbox: Ability | undefined;
-  #described: { at: number; as: CapabilitiesDescription } | undefined;
+  #sandbox: Promise<Ability> | undefined;
+  #described: { at: number; as: Promise<CapabilitiesDescription> } | undefined;
 
   /** `name` names the daemon's groups; `path` is where programs are looked for. */
   constructor(
     readonly name: string,
     readonly path: string | undefined,
+    readonly attempt: Attempt,
     known?: CgroupsState,
   ) {
     this.#cgroups = known && knownCgroups(known);
@@ -88,19 +90,23 @@ export class Capabilities {
     return this.#find("unshare");
   }
 
-  get sandbox(): Ability {
-    if (this.#sandbox?.available) return this.#sandbox;
-    this.#sandbox = isLinux ? this.#trySandbox() : darwinSandbox();
+  /** A trial takes some 10 ms; requests that come meanwhile share it. */
+  get sandbox(): Promise<Ability> {
+    if (!isLinux) return Promise.resolve(darwinSandbox());
+    this.#sandbox ??= this.#trySandbox().then((ability) => {
+      if (!ability.available) this.#sandbox = undefined;
+      return ability;
+    });
     return this.#sandbox;
   }
 
-  #trySandbox(): Ability {
+  async #trySandbox(): Promise<Ability> {
     const { bwrap } = this;
     if (!bwrap) return no("bubblewrap (bwrap) is not installed", "install it: apt install bubblewrap");
-    const env = attempt(["/usr/bin/env", "--default-signal=INT", "true"]);
+    const env = await this.attempt(["/usr/bin/env", "--default-signal=INT", "true"]);
     if (env !== undefined)
       return no(`/usr/bin/env cannot reset signals: ${env}`, "install GNU coreutils 8.31 or newer");
-    const refused = attempt([bwrap, ...smallestSandbox, "true"]);
+    const refused = await this.attempt([bwrap, ...smallestSandbox, "true"]);
     if (refused === undefined) return yes("bubblewrap");
     return no(
       `bubblewrap cannot make a sandbox here: ${refused}`,
@@ -114,14 +120,14 @@ export class Capabilities {
   }
 
   /** For whoever wants to know beforehand. Kept for a moment: somebody may ask again and again. */
-  describe(): CapabilitiesDescription {
+  describe(): Promise<CapabilitiesDescription> {
     const now = performance.now();
     if (!this.#described || now - this.#described.at > describedMs)
       this.#described = { at: now, as: this.#describe() };
     return this.#described.as;
   }
 
-  #describe(): CapabilitiesDescription {
+  async #describe(): Promise<CapabilitiesDescription> {
     const { cgroups } = this;
     const rlimit = yes("rlimit");
     const cgroup = isShortcoming(cgroups)
@@ -139,7 +145,7 @@ export class Capabilities {
         wall_clock_s: yes("the daemon's clock"),
       },
       root: this.root,
-      sandbox: this.sandbox,
+      sandbox: await this.sandbox,
     };
   }
 }
@@ -147,19 +153,4 @@ export class Capabilities {
 function darwinSandbox(): Ability {
   if (existsSync(sandboxExec)) return yes("sandbox-exec");
   return no("sandbox-exec(1) is not there", "run the daemon on Linux with bubblewrap");
-}
-
-/** What it said where it failed. Nothing else runs meanwhile, so that it is nobody's orphan. */
-function attempt(argv: string[]): string | undefined {
-  try {
-    const { exitCode, stderr } = Bun.spawnSync(argv, {
-      env: {},
-      stdout: "ignore",
-      timeout: trialMs,
-      killSignal: "SIGKILL",
-    });
-    return exitCode === 0 ? undefined : stderr.toString().trim().split("\n")[0] || `exit code ${exitCode}`;
-  } catch (error) {
-    return (error as Error).message;
-  }
 }

@@ -4,6 +4,7 @@ import { TrlError } from "../../protocol/errors.ts";
 import type { CgroupsState, EnclosureState, EnclosuresState } from "../../protocol/handover/document.ts";
 import type { Isolation } from "../../protocol/isolation.ts";
 import type { Custody } from "../process/custody.ts";
+import { runHelper } from "../process/helper-program.ts";
 import { processTable } from "../process/process-table.ts";
 import { recordName } from "./abandoned-cgroups.ts";
 import { bwrapProcesses } from "./bubblewrap-linux.ts";
@@ -33,6 +34,7 @@ export class Enclosures {
   #capabilities: Capabilities | undefined;
   #isRecorded = false;
   readonly #making = new Set<Promise<Enclosure>>();
+  #attempts = 0;
 
   constructor(options: EnclosuresOptions, custody: Custody, before?: EnclosuresState) {
     this.#options = options;
@@ -46,7 +48,7 @@ export class Enclosures {
 
   /** Nothing is just being made. */
   get isAtRest(): boolean {
-    return this.#making.size === 0;
+    return this.#making.size === 0 && this.#attempts === 0;
   }
 
   /** What the daemon before us has made. */
@@ -76,7 +78,20 @@ export class Enclosures {
 
   #capabilitiesWith(known: CgroupsState | undefined): Capabilities {
     const startTime = processTable.entry(process.pid)?.startTime.replace(/\D/g, "") ?? "0";
-    return new Capabilities(`trl-${process.pid}-${startTime}`, this.#options.env["PATH"], known);
+    const name = `trl-${process.pid}-${startTime}`;
+    return new Capabilities(name, this.#options.env["PATH"], (argv) => this.#attempt(argv), known);
+  }
+
+  async #attempt(argv: string[]): Promise<string | undefined> {
+    this.#attempts++;
+    try {
+      const { exitCode, signal, stderr } = await runHelper(this.#custody, { argv, cwd: "/", env: {} });
+      return exitCode === 0 ? undefined : stderr.split("\n")[0] || (signal ?? `exit code ${exitCode}`);
+    } catch (error) {
+      return (error as Error).message;
+    } finally {
+      this.#attempts--;
+    }
   }
 
   /** Whether there is anything to be done, so that it need not be waited for. */
@@ -97,7 +112,7 @@ export class Enclosures {
   async #make(isolation: Isolation | undefined, shell: string): Promise<Enclosure> {
     const limits = this.#limitsOf(isolation ?? {});
     this.#requireLimits(limits);
-    const confinement = this.#confinementOf(isolation ?? {});
+    const confinement = await this.#confinementOf(isolation ?? {});
     const spec = { limits, confinement, waysOut: this.#waysOut };
     let enclosure = new Enclosure({ ...spec, cgroup: undefined, version: undefined });
     try {
@@ -133,7 +148,7 @@ export class Enclosures {
         requireAbility(`isolation.limits.${name}`, this.capabilities.controller(controller));
   }
 
-  #confinementOf({ root, sandbox }: Isolation): Confinement {
+  async #confinementOf({ root, sandbox }: Isolation): Promise<Confinement> {
     const { capabilities } = this;
     const realRoot = root ? requireRoot(root) : "/";
     if (!sandbox) {
@@ -141,7 +156,7 @@ export class Enclosures {
       requireAbility("isolation.root", capabilities.root);
       return { kind: "chroot", root: realRoot, unshare: capabilities.unshare! };
     }
-    requireAbility("isolation.sandbox", capabilities.sandbox);
+    requireAbility("isolation.sandbox", await capabilities.sandbox);
     if (root && process.platform !== "linux")
       throw new TrlError("UNSUPPORTED", "isolation.root: sandbox-exec cannot change the root directory");
     const spec = sandboxOf(sandbox, realRoot, [...this.#options.secretPaths, this.#options.runDir]);

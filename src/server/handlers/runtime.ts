@@ -34,7 +34,7 @@ export function runtimeHandlers(context: HandlerContext): RuntimeHandlers {
 
     "runtime.check": async ({ name }) => {
       if (name === hostRuntime) {
-        const { version, platform, capabilities } = describe(context);
+        const { version, platform, capabilities } = await describe(context);
         return { name, kind: hostRuntime, version, platform, latency_ms: 0, capabilities };
       }
       const runtime = runtimes.get(name);

@@ -42,14 +42,14 @@ export function systemHandlers(context: HandlerContext): SystemHandlers {
   };
 }
 
-export function describe({
+export async function describe({
   registry,
   version,
   maxLineBytes,
   transports,
   labels,
   upgrading,
-}: HandlerContext): DescribeResult {
+}: HandlerContext): Promise<DescribeResult> {
   const { options } = registry;
   return {
     protocol_version: protocolVersion,
@@ -59,7 +59,7 @@ export function describe({
     error_codes: errorCodes,
     capabilities: {
       ...capabilitiesOf({ registry, transports, labels }),
-      isolation: registry.enclosures.capabilities.describe(),
+      isolation: await registry.enclosures.capabilities.describe(),
     },
     limits: {
       max_sessions: options.maxSessions,
