@@ -1,5 +1,5 @@
 // What the output of all commands may take together, of those that run and of those that are kept. Where it is more,
-// the largest give first: each log is cut down to the same level, and keeps its beginning and its end as always. What a
+// the largest give first: each is cut down to the same level, and keeps its beginning and its end as always. What a
 // reader has not read yet is not given; such a log just does not grow any more, and its command waits for the reader.
 import { outputLogMinBytes } from "../limits.ts";
 import { type CommandOutput, streamNames } from "./command-output.ts";
@@ -41,17 +41,17 @@ export class OutputBudget {
     else if (this.#heldBytes > this.#stuckAt) this.#relieve();
   };
 
+  /** To cut a log down is to copy it, and all wait meanwhile: no more of them than have to be. */
   #relieve(): void {
     const logs = [...this.#outputs].flatMap((output) => streamNames.map((stream) => ({ output, stream })));
-    const level = levelOf(
-      logs.map(({ output, stream }) => output[stream].heldBytes),
-      this.maxBytes * slack,
-    );
+    const heldBy = ({ output, stream }: (typeof logs)[number]) => output[stream].heldBytes;
+    const level = levelOf(logs.map(heldBy), this.maxBytes * slack);
     const wanted = Math.max(outputLogMinBytes, Math.floor(level));
-    for (const { output, stream } of logs) {
+    const largestFirst = logs.filter((log) => heldBy(log) > wanted).sort((a, b) => heldBy(b) - heldBy(a));
+    for (const { output, stream } of largestFirst) {
+      if (this.#heldBytes <= this.maxBytes) break;
       const { heldBytes, totalBytes } = output[stream];
-      if (heldBytes > wanted && !output.shrink(stream, wanted))
-        output.shrink(stream, Math.min(heldBytes, totalBytes));
+      if (!output.shrink(stream, wanted)) output.shrink(stream, Math.min(heldBytes, totalBytes));
     }
     this.#stuckAt = this.#heldBytes > this.maxBytes ? this.#heldBytes : 0;
   }
