@@ -90,6 +90,13 @@ export const commandTextMaxChars = 500;
  */
 export const terminalRingBytes = 8 * 1024 * 1024;
 
+/**
+ * What the output of all terminals takes together; less on a machine with less memory than eight times that. Beyond it
+ * each terminal keeps so much and no more.
+ */
+export const terminalRingsBytesMax = 256 * 1024 * 1024;
+export const terminalRingMinBytes = 1024 * 1024;
+
 /** Who has printed nothing for so long and is not looked at has its output packed, so much of all in one turn (some ms). */
 export const ringIdleMs = 5000;
 export const packBytesPerTurn = 2 * 1024 * 1024;

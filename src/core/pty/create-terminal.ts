@@ -38,12 +38,13 @@ interface TerminalContext {
   drivers: Record<DriverName, PtyDriver>;
   typing: Typing;
   screens: Screens;
+  mayKeep: (bytes: number) => boolean;
 }
 
 export function createTerminal(
   id: string,
   params: CreateParams,
-  { options, custody, typing, screens, drivers: known }: TerminalContext,
+  { options, custody, typing, screens, mayKeep, drivers: known }: TerminalContext,
   enclosure: Enclosure | undefined,
 ): Terminal {
   const shell = shellOf(params, options);
@@ -76,6 +77,7 @@ export function createTerminal(
     custody,
     typing,
     screens,
+    mayKeep,
   });
 }
 

@@ -2,6 +2,7 @@
 import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
 import type { RingState } from "../../protocol/handover/terminals.ts";
 import { fewBytesMax, fewInto, fewOrView } from "../../util/few-bytes.ts";
+import { terminalRingMinBytes } from "../limits.ts";
 import { giveBack } from "../process/garbage.ts";
 
 const firstBytes = 4096;
@@ -17,12 +18,23 @@ export class OutputRing {
   /** Stands for the buffer until that is used again. */
   #packed: Uint8Array | undefined;
   #lastTriedAt = 0;
+  /** It may not grow; it asks again when it has had output up to there. */
+  #refusedUntil: number | undefined;
 
-  constructor(readonly maxBytes: number) {}
+  /** `mayGrow` is asked beyond what each ring may have. */
+  constructor(
+    readonly maxBytes: number,
+    readonly mayGrow: (bytes: number) => boolean = () => true,
+  ) {}
 
   /** As another program has left it. */
-  static from({ start, bytes }: RingState, given: Unpacking, maxBytes: number): OutputRing {
-    const ring = new OutputRing(maxBytes);
+  static from(
+    { start, bytes }: RingState,
+    given: Unpacking,
+    maxBytes: number,
+    mayGrow?: OutputRing["mayGrow"],
+  ): OutputRing {
+    const ring = new OutputRing(maxBytes, mayGrow);
     ring.#start = ring.#end = start;
     const held = given.bytes(bytes);
     if (held.length > 0) ring.push(held);
@@ -44,6 +56,11 @@ export class OutputRing {
 
   get heldBytes(): number {
     return (this.#packed ?? this.#buffer).length;
+  }
+
+  /** What it keeps when it is full. */
+  get capacity(): number {
+    return this.#refusedUntil === undefined ? this.maxBytes : this.#buffer.length;
   }
 
   push(chunk: Uint8Array): void {
@@ -121,10 +138,14 @@ export class OutputRing {
 
   #grow(needed: number): void {
     const size = this.#buffer.length;
-    if (needed <= size || size === this.maxBytes) return;
+    if (needed <= size || size === this.maxBytes || this.#end < (this.#refusedUntil ?? 0)) return;
     let larger = Math.max(size, firstBytes);
     while (larger < needed) larger *= 2;
-    this.#moveTo(Math.min(larger, this.maxBytes));
+    larger = Math.min(larger, this.maxBytes);
+    const isRefused = larger > terminalRingMinBytes && !this.mayGrow(larger - size);
+    this.#refusedUntil = isRefused ? this.#end + terminalRingMinBytes : undefined;
+    if (isRefused) larger = Math.max(size, terminalRingMinBytes);
+    if (larger > size) this.#moveTo(larger);
   }
 
   /** Offsets map to places by the buffer's size, so that another one is filled anew. */

@@ -3,6 +3,7 @@ import type { Unpacking } from "../../protocol/handover/pieces.ts";
 import type { TerminalState } from "../../protocol/handover/terminals.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import type { Machinery } from "../machinery.ts";
+import type { TerminalSpec } from "./start-program.ts";
 import { Terminal } from "./terminal.ts";
 
 export function resumeTerminal(
@@ -10,11 +11,13 @@ export function resumeTerminal(
   given: Unpacking,
   enclosure: Enclosure | undefined,
   { custody, drivers, typing, screens }: Machinery,
+  mayKeep: TerminalSpec["mayKeep"],
 ): Terminal {
   const { id, name, shell, command, driver, workingDir, idleTimeoutS, maxAgeS, env, size } = state;
   return new Terminal({
     ...{ id, name, shell, command, workingDir, idleTimeoutS, maxAgeS, enclosure, custody, typing, screens },
     driver: drivers[driver],
+    mayKeep,
     pty: { argv: [shell], env, daemonVariables: [], workingDir, ...size },
     before: { state, given },
   });

@@ -32,6 +32,8 @@ export interface TerminalSpec {
   /** Hears of what is typed at it. */
   typing: Typing;
   screens: Screens;
+  /** Whether there is room for so much more output of terminals. */
+  mayKeep: (bytes: number) => boolean;
   /** As another program has left it. */
   before?: Before;
 }

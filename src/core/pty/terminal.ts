@@ -58,14 +58,14 @@ export class Terminal {
   #isDone = false;
 
   constructor(readonly spec: TerminalSpec) {
-    const { custody, id, pty, before } = spec;
+    const { custody, id, pty, before, mayKeep } = spec;
     const { state, given } = before ?? {};
     this.createdAt = new Instant(state?.createdAt, state?.createdSteadyMs);
     this.#lastActivity = new Instant(state?.lastActivity, state?.lastActivitySteadyMs);
     this.#began = performance.now() - (state ? state.elapsedMs + given!.gapMs : 0);
     this.ring = state
-      ? OutputRing.from(state.ring, given!, terminalRingBytes)
-      : new OutputRing(terminalRingBytes);
+      ? OutputRing.from(state.ring, given!, terminalRingBytes, mayKeep)
+      : new OutputRing(terminalRingBytes, mayKeep);
     this.#size = { cols: pty.cols, rows: pty.rows };
     this.picture = new Picture(this.ring, this.#size, spec.screens, before, (text) => this.#answer(text));
     this.keeping = new Keeping(spec.enclosure, state?.meter);

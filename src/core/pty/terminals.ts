@@ -14,11 +14,12 @@ import {
   exitedTerminalSeconds,
   exitedTerminalsMax,
   screenProcessStartMs,
+  terminalRingsBytesMax,
 } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { Machinery } from "../machinery.ts";
 import type { CoreOptions } from "../options.ts";
-import { requireDescriptors } from "../resources.ts";
+import { memoryLimit, requireDescriptors } from "../resources.ts";
 import { isOver } from "../session/expiry.ts";
 import { createTerminal, shellOf } from "./create-terminal.ts";
 import { packIdle } from "./packing.ts";
@@ -45,7 +46,13 @@ export class Terminals {
   readonly #replacing = new Map<string, Promise<Terminal>>();
   #warmUp: Timer | undefined;
 
-  constructor(readonly context: TerminalsContext) {}
+  constructor(
+    readonly context: TerminalsContext,
+    readonly outputBytesMax = Math.min(terminalRingsBytesMax, memoryLimit() / 8),
+  ) {}
+
+  readonly #mayKeep = (bytes: number): boolean =>
+    this.list().reduce((sum, { ring }) => sum + ring.heldBytes, bytes) <= this.outputBytesMax;
 
   create(params: CreateParams, enclosure?: Enclosure): Terminal {
     const { options, machinery, log, journal, refuseNew, isTaken } = this.context;
@@ -59,7 +66,8 @@ export class Terminals {
     }
     const isKnown = (id: string) => this.#live.has(id) || this.#exited.has(id) || isTaken(id);
     const id = params.session_id ?? newId("s", isKnown);
-    const terminal = createTerminal(id, params, { options, ...machinery }, enclosure);
+    const context = { options, ...machinery, mayKeep: this.#mayKeep };
+    const terminal = createTerminal(id, params, context, enclosure);
     this.#forget(id);
     this.#live.set(id, terminal);
     journal?.write(terminalStarted(terminal));
@@ -101,7 +109,7 @@ export class Terminals {
   /** One that another program has made, which has become this one. */
   resume(state: TerminalState, enclosure: Enclosure | undefined, given: Unpacking): void {
     const { machinery, journal } = this.context;
-    const terminal = resumeTerminal(state, given, enclosure, machinery);
+    const terminal = resumeTerminal(state, given, enclosure, machinery, this.#mayKeep);
     journal?.write(terminal.exit ? terminalEnded(terminal) : terminalStarted(terminal));
     if (terminal.exit) return void this.#exited.set(state.id, terminal);
     this.#live.set(state.id, terminal);

@@ -275,7 +275,7 @@ export class Screen implements Worker {
   /** A redraw now and then, so that the end of a process costs no screen whose beginning is not in the ring any more. */
   #save(): void {
     const from = this.#base?.offset ?? this.#startAt;
-    if (this.#isSaving || this.#sentTo - from < this.ring.maxBytes / 2) return;
+    if (this.#isSaving || this.#sentTo - from < this.ring.capacity / 2) return;
     this.#isSaving = this.#isKept = true;
     const done = (drawn: Drawn | undefined) => {
       this.#isSaving = false;

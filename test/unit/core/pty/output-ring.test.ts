@@ -32,6 +32,37 @@ test("memory follows what is printed", () => {
   expect(ring.heldBytes).toBe(4096);
 });
 
+test("beyond what each may have, a ring grows only where it is allowed, and asks again later", () => {
+  const mib = 1024 * 1024;
+  const asked: number[] = [];
+  let isAllowed = false;
+  const ring = new OutputRing(8 * mib, (bytes) => {
+    asked.push(bytes);
+    return isAllowed;
+  });
+  const line = new Uint8Array(64 * 1024);
+  const print = (bytes: number) => {
+    for (let printed = 0; printed < bytes; printed += line.length)
+      ring.push(line.fill(printed / line.length));
+  };
+  print(mib);
+  expect([ring.heldBytes, ring.capacity, asked.length]).toEqual([mib, 8 * mib, 0]);
+  print(mib);
+  expect([ring.heldBytes, ring.capacity, ring.start, ring.end]).toEqual([mib, mib, mib, 2 * mib]);
+  expect(asked).toEqual([mib]);
+  expect(ring.copy(ring.start)[0]).toBe(0);
+  expect(ring.copy(2 * mib - 1)[0]).toBe(15);
+  isAllowed = true;
+  print(20 * mib);
+  expect([ring.heldBytes, ring.capacity, ring.start]).toEqual([8 * mib, 8 * mib, 14 * mib]);
+});
+
+test("one piece that is larger than a ring that may not grow leaves its end", () => {
+  const ring = new OutputRing(8 * 1024 * 1024, () => false);
+  ring.push(new Uint8Array(3 * 1024 * 1024).fill(1));
+  expect([ring.heldBytes, ring.end - ring.start]).toEqual([1024 * 1024, 1024 * 1024]);
+});
+
 test("what is packed takes less memory until it is used", () => {
   const ring = new OutputRing(1024 * 1024);
   const text = Buffer.from("a line of ordinary text\r\n".repeat(4000));
