@@ -117,10 +117,15 @@ function eachMs({ wallMs, samplesMs }: Block, atOnce: number): number {
   return ms / samplesMs.length;
 }
 
+/**
+ * Each in a session of its own, as other work of the machine is. Linux divides the processors among sessions first
+ * (autogroups): loops in the session of the bare spawns would take from the daemon alone.
+ */
 function busyLoops(count: number): Disposable {
   const loops = Array.from({ length: count }, () => {
     const child = Bun.spawn(["/bin/sh", "-c", "while :; do :; done"], {
       stdio: ["ignore", "ignore", "ignore"],
+      detached: true,
     });
     return { child, isGone: leaving(() => child.kill("SIGKILL")) };
   });

@@ -6,8 +6,8 @@ import type { SpareHolder, SpareShells } from "./spare-shells.ts";
 
 /** Who comes again so soon will come again. */
 const hurryMs = 1;
-/** A command that runs so long has a processor to spare. */
-const spareDelayMs = 3;
+/** A command that runs so long mostly waits: the next shell is started beside it, and no line of a few programs is slowed. */
+const spareDelayMs = 20;
 
 /** Whose shell it is. */
 export interface ShellOwner {
