@@ -38,6 +38,10 @@ function lineFrom(random: Random): string {
     () => `unset ${name()}`,
     () => `unset ${name()} && ${name()}=${value()}`,
     () => `declare -i whole`,
+    () => `for ${name()} in 1 ${value()} 3; do ${name()}=${value()}; done`,
+    () => `for n in $(echo x y) ${value()}; do ${name()}+=$n; echo $n | cat >/dev/null; done`,
+    () => `for ${name()} in a b; do cd /usr; export ${name()}; done`,
+    () => `echo "$a"; ${name()}=${value()}; export ${name()}=${value()}`,
     () => `echo $(ls /) "$a" >/dev/null`,
     () => `ls / >/dev/null`,
   ])();
@@ -51,13 +55,13 @@ const shown = [
 ].join("; ");
 
 describe("after lines that assign, a session is like one bash that ran them all", () => {
-  test.each(Array.from({ length: 25 }, (_, seed) => seed))("seed %d", async (seed) => {
+  test.each(Array.from({ length: 30 }, (_, seed) => seed))("seed %d", async (seed) => {
     const random = Random.for(seed, "lines");
     const lines = Array.from({ length: random.between(1, 15) }, () => lineFrom(random));
     const env = { of_session: "s", HOME: "/home" };
     const { run } = await newSession(wire, { shell: "/bin/bash", working_dir: "/", env });
-    for (const command of lines) await run(command);
-    const { stdout } = await run(shown);
+    let stdout = "";
+    for (const command of [...lines, shown]) stdout += (await run(command)).stdout;
 
     const script = `${daemon.dir}/script-${seed}`;
     writeFileSync(script, `${[...lines, shown].join("\n")}\n`);

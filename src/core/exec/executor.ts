@@ -32,8 +32,6 @@ export interface Executor {
   readonly workingDir: string;
   /** Names of the variables that the next command will find exported. */
   readonly exportedNames: readonly string[];
-  /** Resolves when it is known what the last command changed; undefined where it is. */
-  tell?(): Promise<void> | undefined;
   launch(request: LaunchRequest): Launched;
   /** Lets go of what waits for a command, and has nothing else wait until the next one comes. */
   rest(): void;

@@ -15,12 +15,12 @@ import { type CommandFeed, type ShellState, shellFiles, visitWords } from "./she
 import type { VisitKind } from "./shell/visit-kind.ts";
 import { ShellFiles } from "./shell-files.ts";
 import type { ShellSpec } from "./shell-spec.ts";
-import { ShellVisits, type Visit, type Visited } from "./shell-visits.ts";
+import { ShellVisits, type Visit } from "./shell-visits.ts";
 
 /** What its processor time is told by. */
 const canMeterVisits = process.platform === "linux";
 
-export class PreparedShell implements Visited {
+export class PreparedShell {
   readonly process: SpawnedProcess;
   readonly files: ShellFiles;
   #hasEnded = false;
@@ -56,7 +56,7 @@ export class PreparedShell implements Visited {
     }
     [this.#stateFd, this.#commandFd, this.#stdinFd] = this.process.extraFds;
     const [visitsFd] = this.process.extraOutFds;
-    if (visitsFd !== undefined) this.#visits = new ShellVisits(this.process, visitsFd, this);
+    if (visitsFd !== undefined) this.#visits = new ShellVisits(this.process, visitsFd);
     this.#isOnlyTheSessions();
     void this.process.exited.then(() => {
       this.#hasEnded = true;
@@ -108,17 +108,17 @@ export class PreparedShell implements Visited {
   }
 
   /** Everything but the word to begin. */
-  prepareVisit(feed: CommandFeed): Visit {
+  prepareVisit(feed: CommandFeed, { variables }: VisitKind): Visit {
     this.#tend(feed);
     this.#writeCommand(feed.command);
-    return this.#visits!.prepare((justBefore, justAfter) =>
-      after(this.#visits!.telling, () => {
-        if (this.#commandFd === undefined) return; // stopped before it began
-        justBefore();
-        this.say(visitWords.run);
-        justAfter();
-      }),
-    );
+    const list = variables.length > 0 ? `builtin declare -p ${variables.join(" ")}\n` : undefined;
+    return this.#visits!.prepare(list !== undefined, (justBefore, justAfter) => {
+      if (this.#commandFd === undefined) return; // stopped before it began
+      justBefore();
+      const words = list === undefined ? visitWords.run : visitWords.runAndList + list;
+      writeWhole(this.#commandFd, bytesOf(words));
+      justAfter();
+    });
   }
 
   /** The visit is over, and the shell waits there now. */
@@ -147,35 +147,14 @@ export class PreparedShell implements Visited {
    * Wakes the shell. It is to be the last thing for the moment: the system likes to put the one that is woken on the
    * processor of the one that wakes it, where it waits until that one sleeps.
    */
-  begin(isKnown: boolean): void {
-    // What it has become is to be known before it can be lost with the command.
-    after(isKnown ? undefined : this.tell(), () => {
-      const fd = this.#commandFd;
-      if (fd === undefined) return; // stopped before it began
-      this.#commandFd = undefined;
-      this.hasBegun = true;
-      this.#visits?.end();
-      const word = this.spec.dialect.visitKind && !this.isLean ? visitWords.none : "";
-      this.#tell(fd, shellFiles.prologue, this.#prologue, word);
-    });
-  }
-
-  /** Resolves when the shell has told what its visits have changed; undefined where it cannot. */
-  tell(): Promise<void> | undefined {
-    return this.#visits?.tell();
-  }
-
-  /** The visit may have changed it; that is to be known, but after the reply. */
-  tellSoon(): void {
-    this.#visits?.tellSoon();
-  }
-
-  told(): void {
-    this.spec.listener.told(this.files);
-  }
-
-  say(word: string): void {
-    if (this.#commandFd !== undefined) writeWhole(this.#commandFd, bytesOf(word));
+  begin(): void {
+    const fd = this.#commandFd;
+    if (fd === undefined) return; // stopped before it began
+    this.#commandFd = undefined;
+    this.hasBegun = true;
+    this.#visits?.end();
+    const word = this.spec.dialect.visitKind && !this.isLean ? visitWords.none : "";
+    this.#tell(fd, shellFiles.prologue, this.#prologue, word);
   }
 
   #tend({ commandId }: CommandFeed): void {
@@ -234,12 +213,6 @@ export class PreparedShell implements Visited {
   #writeFile(name: string, text: ByteString): void {
     forOwnerAlone(() => writeFileSync(`${this.dir}/${name}`, bytesOf(text)));
   }
-}
-
-/** At once, where there is nothing to wait for. */
-function after(event: Promise<void> | undefined, act: () => void): void {
-  if (event) void event.then(act);
-  else act();
 }
 
 function asSpawnError(error: unknown, shell: string): TrlError {

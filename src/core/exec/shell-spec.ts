@@ -3,7 +3,6 @@ import type { Enclosure } from "../isolation/enclosure.ts";
 import type { KeptEnv } from "./kept-env.ts";
 import type { Places } from "./places.ts";
 import type { ShellDialect } from "./shell/dialect.ts";
-import type { ShellFiles } from "./shell-files.ts";
 
 export interface ShellSpec {
   sessionId: string;
@@ -13,11 +12,4 @@ export interface ShellSpec {
   launchEnv: KeptEnv;
   places: Places;
   enclosure: Enclosure | undefined;
-  /** Whom it tells what it has become. */
-  listener: ShellListener;
-}
-
-export interface ShellListener {
-  /** It is in these files. */
-  told(files: ShellFiles): void;
 }

@@ -1,19 +1,18 @@
-// Visits to a shell that waits: commands that it runs and then waits on. It says on a pipe of its own how each ended.
-// Where one may have changed it, it is asked what it has become, and says on the same pipe that this is in the report's
-// file. It is asked a moment later: to tell takes longer than most visits, and would keep a processor from the reply.
-
+// Visits to a shell that waits: commands that it runs and then waits on. It says on a pipe of its own how each ended, and
+// lists the variables that it may have changed.
 import { visitPatience } from "../limits.ts";
 import { closeFd, cpuMsOf, hasInput } from "../process/libc.ts";
 import { PipeReader } from "../process/pipe-reader.ts";
 import { awaitShortly } from "../process/short-wait.ts";
 import type { ProcessEnd, SpawnedProcess } from "../process/spawn.ts";
 import { type ByteString, byteStringOf } from "./shell/byte-string.ts";
-import { visitWords } from "./shell/dialect.ts";
 
 export interface VisitEnd {
   exitCode: number;
   workingDir: ByteString;
   previousDir: ByteString | undefined;
+  /** As the shell lists them, where it was asked to. */
+  variables: ByteString;
 }
 
 /** A command that the shell runs and then waits on. */
@@ -25,18 +24,6 @@ export interface Visit {
   readonly end: VisitEnd | undefined;
 }
 
-export interface Visited {
-  /** Has the shell read that word. */
-  say(word: string): void;
-  /** The report is there. */
-  told(): void;
-}
-
-const stateNotice = "state";
-
-/** Longer than a reply takes to arrive. Who comes sooner is served first. */
-const tellAfterMs = 2;
-
 /** In all sessions. Where there are several, none of them is waited for: they are to run beside each other. */
 let underWay = 0;
 /** The shell that was visited last, and when. Where another is visited so soon, several sessions are at work. */
@@ -47,8 +34,8 @@ export class ShellVisits {
   #pipe: PipeReader | undefined;
   #text: ByteString = "";
   #onEnd: (end: VisitEnd) => void = () => {};
-  #report: PromiseWithResolvers<void> | undefined;
-  #timer: Timer | undefined;
+  /** That the shell says at the end of the visit. */
+  #fieldCount = 0;
   #isOver = false;
   #shellEnded: (end: ProcessEnd) => void = () => {};
 
@@ -56,14 +43,12 @@ export class ShellVisits {
     readonly shell: SpawnedProcess,
     /** The read end of the pipe. */
     readonly fd: number,
-    readonly visited: Visited,
   ) {
     void shell.exited.then((end) => this.#shellEnded(end));
   }
 
   /** `begin` is given what is to be done just before and just after. */
-  prepare(begin: (justBefore: () => void, justAfter: () => void) => void): Visit {
-    clearTimeout(this.#timer);
+  prepare(listsVariables: boolean, begin: (justBefore: () => void, justAfter: () => void) => void): Visit {
     const { pid, output } = this.shell;
     const { promise: exited, resolve } = Promise.withResolvers<ProcessEnd>();
     this.#shellEnded = resolve;
@@ -88,6 +73,7 @@ export class ShellVisits {
           () => {
             this.#open();
             this.#onEnd = onEnd;
+            this.#fieldCount = listsVariables ? 4 : 3;
           },
           () => this.#awaitEnd(),
         ),
@@ -97,31 +83,8 @@ export class ShellVisits {
     };
   }
 
-  /** Resolves when the shell has told its state, or cannot any more. Undefined where it takes no more visits. */
-  tell(): Promise<void> | undefined {
-    clearTimeout(this.#timer);
-    if (this.#isOver) return undefined;
-    if (!this.#report) {
-      if (this.#open().isEnded) return undefined;
-      this.#report = Promise.withResolvers();
-      this.visited.say(visitWords.tell);
-    }
-    return this.#report.promise;
-  }
-
-  /** Where it was asked to tell, and has not done so. */
-  get telling(): Promise<void> | undefined {
-    return this.#report?.promise;
-  }
-
-  tellSoon(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.tell(), tellAfterMs);
-  }
-
   /** There will be no more. What is being read ends by itself, when the shell closes its side. */
   end(): void {
-    clearTimeout(this.#timer);
     if (!this.#pipe && !this.#isOver) closeFd(this.fd);
     this.#isOver = true;
   }
@@ -152,39 +115,16 @@ export class ShellVisits {
   }
 
   #open(): PipeReader {
-    if (!this.#pipe) {
-      this.#pipe = new PipeReader(this.fd, (chunk) => this.#take(byteStringOf(chunk)));
-      void this.#pipe.ended.then(() => this.#told());
-    }
+    this.#pipe ??= new PipeReader(this.fd, (chunk) => this.#take(byteStringOf(chunk)));
     return this.#pipe;
   }
 
   #take(text: ByteString): void {
     this.#text += text;
-    for (let said = this.#nextSaid(); said; said = this.#nextSaid()) {
-      const [status, workingDir, previousDir] = said;
-      if (status === stateNotice) {
-        this.visited.told();
-        this.#told();
-      } else {
-        this.#onEnd({ exitCode: Number(status), workingDir, previousDir: previousDir || undefined });
-      }
-    }
-  }
-
-  /** Three fields, where they are whole. */
-  #nextSaid(): [ByteString, ByteString, ByteString] | undefined {
-    const text = this.#text;
-    const first = text.indexOf("\0");
-    const second = first === -1 ? -1 : text.indexOf("\0", first + 1);
-    const third = second === -1 ? -1 : text.indexOf("\0", second + 1);
-    if (third === -1) return undefined;
-    this.#text = text.slice(third + 1);
-    return [text.slice(0, first), text.slice(first + 1, second), text.slice(second + 1, third)];
-  }
-
-  #told(): void {
-    this.#report?.resolve();
-    this.#report = undefined;
+    const fields = this.#text.split("\0");
+    if (fields.length <= this.#fieldCount) return; // behind each there is a NUL
+    this.#text = "";
+    const [status, workingDir, previousDir, variables = ""] = fields as [string, string, string, string?];
+    this.#onEnd({ exitCode: Number(status), workingDir, previousDir: previousDir || undefined, variables });
   }
 }

@@ -12,7 +12,7 @@ const spareDelayMs = 20;
 /** Whose shell it is. */
 export interface ShellOwner {
   newShell(): PreparedShell;
-  stateFor(shell: PreparedShell): ShellState;
+  readonly state: ShellState;
 }
 
 export class SpareShell implements SpareHolder {
@@ -28,11 +28,6 @@ export class SpareShell implements SpareHolder {
     readonly owner: ShellOwner,
     readonly spares: SpareShells,
   ) {}
-
-  /** What the last commands have changed, if the shell has run them and has still to tell. */
-  tell(): Promise<void> | undefined {
-    return this.#shell?.tell();
-  }
 
   get isAtRest(): boolean {
     return this.#isResting && !this.#shell && this.#leaving === 0;
@@ -135,7 +130,7 @@ export class SpareShell implements SpareHolder {
   feed(): void {
     this.#stopTimer();
     if (!this.#shell?.awaitsState) return;
-    this.#shell.feedState(this.owner.stateFor(this.#shell));
+    this.#shell.feedState(this.owner.state);
     this.#shell.getReady();
     this.#waitForAWhile();
   }

@@ -46,10 +46,9 @@ export class StatefulExecutor implements Executor, ShellOwner {
       exportedNames: internList(Object.keys(own)),
       lastStatus: 0,
     };
-    const listener = new KeptState((resumed?.state as ShellState | undefined) ?? beginning, places);
-    this.#kept = listener;
+    this.#kept = new KeptState((resumed?.state as ShellState | undefined) ?? beginning, places);
     const launchEnv = new KeptEnv(resumed?.launchEnv ?? own, context.usualEnv);
-    this.#shellSpec = { sessionId, shell, dialect, launchEnv, enclosure, places, listener };
+    this.#shellSpec = { sessionId, shell, dialect, launchEnv, enclosure, places };
     const { programs } = dialect;
     if (programs && !enclosure) this.#programs = new SolePrograms(this.#shellSpec, programs, context.custody);
     this.#spare = new SpareShell(this, context.spares);
@@ -80,7 +79,7 @@ export class StatefulExecutor implements Executor, ShellOwner {
       ...(launched as Omit<Reporter, "files">),
     };
     const launchEnv = this.#shellSpec.launchEnv.all();
-    return { kind: "stateful", launchEnv, state: this.#kept.forNewShell(), busy };
+    return { kind: "stateful", launchEnv, state: this.#kept.state, busy };
   }
 
   settleResumed(outcome: CommandOutcome): void {
@@ -89,22 +88,15 @@ export class StatefulExecutor implements Executor, ShellOwner {
   }
 
   get workingDir(): string {
-    return toText(this.#kept.known.workingDir);
+    return toText(this.#kept.state.workingDir);
   }
 
   get exportedNames(): readonly string[] {
-    return this.#kept.known.exportedNames;
+    return this.#kept.state.exportedNames;
   }
 
-  tell(): Promise<void> | undefined {
-    return this.#kept.isKnown ? undefined : this.#spare.tell();
-  }
-
-  /** Where something had to be done again in it, it is asked what it has become. */
-  stateFor(shell: PreparedShell): ShellState {
-    const state = this.#kept.forNewShell(shell.files);
-    if (!this.#kept.isKnown) shell.tellSoon();
-    return state;
+  get state(): ShellState {
+    return this.#kept.state;
   }
 
   newShell(spec = this.#shellSpec, isLean = false): PreparedShell {
@@ -116,13 +108,12 @@ export class StatefulExecutor implements Executor, ShellOwner {
   launch(request: LaunchRequest): Launched {
     const workingDir =
       request.workingDir && this.#shellSpec.places.require(request.workingDir, this.workingDir);
-    const feed = feedFor(request, workingDir, this.#kept.known, this.#shellSpec.dialect);
+    const feed = feedFor(request, workingDir, this.state, this.#shellSpec.dialect);
     return this.#startProgram(feed) ?? this.#launch(request, feed);
   }
 
   /** Without a shell, where none is needed. */
   #startProgram(feed: CommandFeed): Launched | undefined {
-    if (!this.#kept.isKnown) return undefined;
     return this.#programs?.launch(feed, (outcome) => {
       this.#kept.ranProgram(outcome);
       this.#behindReply(() => this.#spare.prepareAside());
@@ -131,8 +122,7 @@ export class StatefulExecutor implements Executor, ShellOwner {
 
   #launch(request: LaunchRequest, given: CommandFeed, isAgain = false): Launched {
     const shell = this.#takeShell(request.env, !isAgain && this.#needsNoReport(given));
-    const isStateKnown = this.#kept.isKnown;
-    const feed = { ...feedForShell(given, this.#kept.known, this.#shellSpec.places, shell), isStateKnown };
+    const feed = feedForShell(given, this.state, this.#shellSpec.places, shell);
     if (shell.isLean && this.#shellSpec.dialect.reportKind!(feed) === "whole") {
       void this.#spare.discard(shell);
       return this.#launch(request, given, true);
@@ -154,9 +144,8 @@ export class StatefulExecutor implements Executor, ShellOwner {
    */
   #needsNoReport(given: CommandFeed): boolean {
     const { dialect } = this.#shellSpec;
-    const { known, isKnown } = this.#kept;
-    if (!isKnown || given.workingDir !== known.workingDir) return false;
-    const feed: CommandFeed = { ...given, state: known, place: "here", isStateKnown: true };
+    if (given.workingDir !== this.state.workingDir) return false;
+    const feed: CommandFeed = { ...given, state: this.state, place: "here" };
     const { hasRoom, isUnderLoad } = this.#context.spares;
     if ((hasRoom || !isUnderLoad) && dialect.visitKind?.(feed)) return false;
     return (dialect.reportKind?.(feed) ?? "whole") !== "whole";
@@ -174,7 +163,7 @@ export class StatefulExecutor implements Executor, ShellOwner {
       mayHandleSignals: () => shell.becomesProgram || mayHandleSignals(feed),
       begin: () => {
         this.#spare.began();
-        shell.begin(this.#kept.isKnown);
+        shell.begin();
         // In an enclosure it would take from what the command is allowed.
         if (!this.#shellSpec.enclosure) this.#spare.prepareInTime();
       },
@@ -185,7 +174,7 @@ export class StatefulExecutor implements Executor, ShellOwner {
   /** The shell runs it and waits on. */
   #visit(shell: PreparedShell, feed: CommandFeed, kind: VisitKind, request: LaunchRequest): Launched {
     const reporter = { files: shell.files, feed, request };
-    const visit = shell.prepareVisit(feed);
+    const visit = shell.prepareVisit(feed, kind);
     return {
       process: visit.process,
       canBeHandedOver: () => false,
@@ -196,13 +185,11 @@ export class StatefulExecutor implements Executor, ShellOwner {
         const { end } = visit;
         if (!end || outcome.wasSignalled) void this.#spare.discard(shell);
         if (!end || !outcome.isOwnEnd) return this.#settle(reporter, outcome);
-        this.#kept.visited(reporter, end, kind === "changing");
+        this.#kept.visited(reporter, end);
         if (outcome.wasSignalled) return;
         shell.visitedIn(end.workingDir, end.workingDir !== feed.workingDir);
         this.#spare.settled();
         this.#spare.putBack(shell);
-        if (this.#kept.isOverdue) void shell.tell();
-        else if (!this.#kept.isKnown) shell.tellSoon();
       },
     };
   }
@@ -242,7 +229,7 @@ export class StatefulExecutor implements Executor, ShellOwner {
       shell = undefined;
     }
     shell ??= this.newShell(withLaunchEnv(this.#shellSpec, odd), isLean);
-    if (shell.awaitsState) shell.feedState(this.stateFor(shell));
+    if (shell.awaitsState) shell.feedState(this.state);
     return shell;
   }
 }

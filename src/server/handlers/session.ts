@@ -5,9 +5,6 @@ import type { HandlerContext, Handlers } from "./handlers.ts";
 
 type SessionHandlers = Pick<Handlers, "session.create" | "session.list" | "session.info" | "session.destroy">;
 
-/** A shell tells within a millisecond or two what it has become; one that was stopped does not. */
-const tellingMaxMs = 100;
-
 export function sessionHandlers({ registry }: HandlerContext): SessionHandlers {
   return {
     "session.create": (params, { quota }) =>
@@ -25,8 +22,6 @@ export function sessionHandlers({ registry }: HandlerContext): SessionHandlers {
     "session.info": async ({ session_id }) => {
       const { terminals } = registry;
       if (terminals.has(session_id)) return { ...(await sessionInfo(terminals.get(session_id))), runtime };
-      const told = registry.get(session_id).spec.executor.tell?.();
-      if (told) await Promise.race([told, Bun.sleep(tellingMaxMs)]);
       return { ...(await inspectSession(registry.get(session_id))), runtime };
     },
 

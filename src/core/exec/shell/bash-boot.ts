@@ -61,7 +61,7 @@ fi
  */
 const reporting = (dir: string): ByteString => `__trl_report() {
 if [[ -z \${__trl_forked-} ]]; then
-[[ \${BASHPID-$$} == "$$" || \${__trl_visit-} == ${visitWords.tell} ]] || builtin return "$1"
+[[ \${BASHPID-$$} == "$$" ]] || builtin return "$1"
 [[ -z \${__trl_done-} ]] || builtin return "$1"
 __trl_done=1
 __trl_set=$SHELLOPTS __trl_shopt=\${BASHOPTS-}
@@ -159,8 +159,7 @@ const patienceS = 1_000_000;
 
 /**
  * Each visit is one byte on descriptor 4, with its command in the file that is the script's later. It runs here as it
- * would there, by name and line; how it ended is told on 6. What the shell has become is told, when that is asked for, by
- * a fork of it, which leaves it as it is. bash before 4.1 cannot read one byte whatever IFS is, and takes none. `cd`
+ * would there, by name and line; how it ended is told on 6, and behind it the variables that it may have changed. bash before 4.1 cannot read one byte whatever IFS is, and takes none. `cd`
  * makes an OLDPWD that was unset anew, without that it is exported as in every shell.
  */
 const receiveVisits = (dir: string): ByteString => `case $BASH_VERSION in
@@ -168,10 +167,11 @@ const receiveVisits = (dir: string): ByteString => `case $BASH_VERSION in
 *) while [[ 1 ]]; do
 builtin read -r -N 1 -t ${patienceS} -u 4 __trl_visit || ${giveUp}
 [[ $__trl_visit != ${visitWords.none} ]] || builtin break
-[[ $__trl_visit != ${visitWords.tell} ]] || { ( __trl_report 0 "$@" ) >/dev/null 2>&1; builtin printf 'state\\0\\0\\0' >&6; builtin continue; }
+[[ $__trl_visit != ${visitWords.runAndList} ]] || IFS= builtin read -r -t ${patienceS} -u 4 __trl_list || ${giveUp}
 [[ -z $__trl_astray ]] || { __trl_old=\${OLDPWD-}; builtin cd -- "$__trl_astray" && __trl_astray= && OLDPWD=$__trl_old; } || ${giveUp}
 builtin . ${quote(fromText(`${dir}/${commandFile}`))}
 builtin printf '%d\\0%s\\0%s\\0' "$?" "$PWD" "\${OLDPWD-}" >&6
+[[ $__trl_visit != ${visitWords.runAndList} ]] || { builtin eval "$__trl_list"; builtin printf '\\0'; } >&6 2>/dev/null
 [[ -z \${OLDPWD-} ]] || builtin export OLDPWD
 done;;
 esac
@@ -193,7 +193,7 @@ export function hideReport(dir: string): ByteString {
   return `if [[ -n \${BASHOPTS-} ]]; then
 { builtin declare -f __trl_report; builtin printf '%s\\n' '${aliasesAgain}'; } >|${file}
 builtin trap -- ${before}${quote(file)}${after} EXIT
-builtin unset -v __trl_shopt0 __trl_lines __trl_stacks __trl_visit __trl_astray
+builtin unset -v __trl_shopt0 __trl_lines __trl_stacks __trl_visit __trl_list __trl_astray
 builtin unset -f __trl_report
 fi
 `;

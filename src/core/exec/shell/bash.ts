@@ -50,6 +50,7 @@ export const bash: ShellDialect = {
   source,
   functionIn,
   visitKind,
+  withVariables: changedVariables,
   programs: { wordsOf: programWords, exportsIn },
 
   launch: (shell, dir) => ({
@@ -126,7 +127,7 @@ function reportKind(feed: CommandFeed): ReportKind {
   if (change === "anything") return "whole";
   if (!change.directory && change.variables.length === 0) return "none";
   const isUsual = feed.place === "here" && feed.env.length === 0 && !hasAliases(feed.state);
-  return isUsual && feed.isStateKnown ? "part" : "whole";
+  return isUsual ? "part" : "whole";
 }
 
 /** Of a report of the directory and of some variables: the rest is as it was. */
@@ -135,13 +136,26 @@ function partState(report: ByteString, context: ReportContext): ReportedState | 
   if (!fields) return undefined;
   const [pwd, oldpwd, variables] = fields as [string, string, string];
   const { state } = context.feed;
-  const { script, lateScript, exportedNames } = state;
+  const { script, exportedNames } = changedVariables(state, variables);
   const isNew = oldpwd !== "" && !exportedNames.includes("OLDPWD");
   return {
-    ...{ script: withVariables(script, parseRecords(variables)), lateScript },
+    ...{ script, lateScript: state.lateScript },
     workingDir: parts.directoryAfter(pwd, context),
     previousDir: oldpwd || undefined,
     exportedNames: isNew ? [...exportedNames, "OLDPWD"] : exportedNames,
+  };
+}
+
+function changedVariables(
+  { script, exportedNames }: ShellState,
+  listed: ByteString,
+): Pick<ShellState, "script" | "exportedNames"> {
+  const records = parseRecords(listed);
+  const exported = records.filter(({ flags }) => flags.includes("x")).map(({ name }) => name);
+  const isNew = exported.some((name) => !exportedNames.includes(name));
+  return {
+    script: withVariables(script, records),
+    exportedNames: isNew ? [...new Set([...exportedNames, ...exported])] : exportedNames,
   };
 }
 

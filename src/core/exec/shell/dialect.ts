@@ -47,8 +47,6 @@ export interface CommandFeed {
   hasStdin: boolean;
   /** It was given names that only the environment can carry; bash takes functions from there. */
   mayImportFunctions: boolean;
-  /** The state is all that its shell is: what a command does not change of it need not be reported. */
-  isStateKnown?: boolean;
 }
 
 export type Surroundings = Pick<CommandFeed, "state" | "workingDir" | "place" | "existingParent" | "env">;
@@ -93,6 +91,8 @@ export interface ShellDialect {
   functionIn?(variable: string, value: string): string | undefined;
   /** Whether a shell that waits can run the command and wait on. A dialect without it has no such shells. */
   visitKind?(feed: CommandFeed): VisitKind | undefined;
+  /** The state with those variables as the shell lists them. */
+  withVariables?(state: ShellState, listed: ByteString): Pick<ShellState, "script" | "exportedNames">;
   /** A dialect without it has every program started by a shell. */
   programs?: ProgramDialect;
   launch(shell: string, dir: string): Launch;
@@ -119,10 +119,10 @@ export interface ReportContext {
 }
 
 /**
- * What a shell that takes visits is told on descriptor 4: to run the command, to report its state, or that there will be
- * no more of it. After the last of these comes its prologue.
+ * What a shell that takes visits is told on descriptor 4: to run the command, to run it and list some variables, by the
+ * line that follows, or that there will be no more of it. After the last of these comes its prologue.
  */
-export const visitWords = { run: "r", tell: "t", none: "g" } as const;
+export const visitWords = { run: "r", runAndList: "v", none: "g" } as const;
 
 /** Files in a shell's directory. */
 export const shellFiles = {

@@ -4,6 +4,7 @@
 import { recordsIn } from "./bash-environment.ts";
 import type { ByteString } from "./byte-string.ts";
 import type { CommandFeed, ShellState } from "./dialect.ts";
+import { loopIn } from "./loops.ts";
 import { isPlainBuiltin } from "./plain-builtins.ts";
 import { type SimpleCommand, simpleCommands } from "./simple-commands.ts";
 import { assignmentPattern, specialNames } from "./variable-names.ts";
@@ -33,7 +34,8 @@ export function isHarmless(feed: CommandFeed): boolean {
 
 /** That `cd` changes the directory alone is certain for one word at most. */
 export function changeOf({ command, state, mayImportFunctions }: CommandFeed): Change {
-  const commands = mayImportFunctions ? undefined : simpleCommands(command)?.map(partsOf);
+  const loop = loopIn(command);
+  const commands = mayImportFunctions ? undefined : (loop?.body ?? simpleCommands(command))?.map(partsOf);
   const kinds = commands?.map(kindOf);
   if (!commands || !kinds || kinds.includes("changing")) return "anything";
   // Options that change what words mean (keyword, posix), or run something for each command (xtrace and its PS4).
@@ -42,11 +44,13 @@ export function changeOf({ command, state, mayImportFunctions }: CommandFeed): C
   if (command.includes("$") && referencePattern.test(known)) return "anything";
   const names = new Set(commands.flatMap(({ words }) => words.slice(0, 1)));
   if (names.size > mostNames || isAnyDefined([...names], known)) return "anything";
-  const assigned = new Set(commands.flatMap((each) => each.assigned));
+  if (loop && specialNames.test(loop.variable)) return "anything";
+  const ofLoop = loop ? [loop.variable] : [];
+  const assigned = new Set([...ofLoop, ...commands.flatMap((each) => each.assigned)]);
   if (assigned.size > mostNames || [...assigned].some((name) => hasAttributes(name, state)))
     return "anything";
   const lasting = commands.flatMap((each) => (each.words.length === 0 ? each.assigned : []));
-  return { directory: kinds.includes("moving"), variables: [...new Set(lasting)] };
+  return { directory: kinds.includes("moving"), variables: [...new Set([...ofLoop, ...lasting])] };
 }
 
 interface Parts {

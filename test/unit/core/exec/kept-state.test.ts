@@ -1,5 +1,6 @@
 import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
+import type { CommandOutcome } from "../../../../src/core/exec/command.ts";
 import { KeptState } from "../../../../src/core/exec/kept-state.ts";
 import { placesOf } from "../../../../src/core/exec/places.ts";
 import { byteStringOf } from "../../../../src/core/exec/shell/byte-string.ts";
@@ -19,17 +20,18 @@ function filesWith(report: string): ShellFiles {
     ...{ workingDir: piece(0), previousDir: piece(100), script: piece(200), lateScript: piece(300) },
     ...{ aliasScript: piece(400), exportedNames: [piece(500)] },
   };
-  const files: Partial<ShellFiles> = { dir: "/x", readReport: () => report, parseReport: () => reported };
+  const files: Partial<ShellFiles> = {
+    ...{ dir: "/x", mayReport: true, readReport: () => report, parseReport: () => reported },
+  };
   return files as ShellFiles;
 }
 
-function told(number: number): KeptState {
+function reported(number: number): KeptState {
   const files = filesWith(byteStringOf(Buffer.alloc(reportBytes, `report ${number} `)));
-  const feed = { state: initial, workingDir: "/", command: "x=1" } as unknown as CommandFeed;
+  const feed = { state: initial, workingDir: "/", place: "here", env: [] } as unknown as CommandFeed;
   const kept = new KeptState(initial, placesOf(undefined));
   const request = { commandId: "x", command: "x=1", env: {}, workingDir: undefined, wantsStdin: false };
-  kept.visited({ files, feed, request }, { exitCode: 0, workingDir: "/", previousDir: undefined }, true);
-  kept.told(files);
+  kept.ended({ files, feed, request }, { exitCode: 0, isOwnEnd: true } as CommandOutcome);
   return kept;
 }
 
@@ -39,7 +41,7 @@ test("nothing of a state holds the report that it was read from", () => {
     return heapStats().extraMemorySize;
   };
   const before = extra();
-  const states = Array.from({ length: 100 }, (_, number) => told(number));
+  const states = Array.from({ length: 100 }, (_, number) => reported(number));
   expect(extra() - before).toBeLessThan((states.length * reportBytes) / 10);
-  expect(states.map(({ known }) => known.workingDir)[7]).toBe("report 7 report 7 re");
+  expect(states.map(({ state }) => state.workingDir)[7]).toBe("report 7 report 7 re");
 });

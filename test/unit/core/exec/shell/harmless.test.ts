@@ -78,6 +78,8 @@ describe("a command can change some variables alone:", () => {
     "x=$(uname) && echo $x": ["x"],
     'x="$(ls "$y" | wc -l)" y=2; x+=3': ["x", "y"],
     "x=1 true; y=$x": ["y"],
+    "for f in *.ts; do wc -l $f; done": ["f"],
+    'for i in $(ls); do x="$(grep a $i | head)" && echo $x >>log; done': ["i", "x"],
   };
   for (const [command, variables] of Object.entries(commands))
     test(JSON.stringify(command), () =>
@@ -88,6 +90,12 @@ describe("a command can change some variables alone:", () => {
     expect(changeOf(feed("cd / && x=$(pwd)"))).toEqual({ directory: true, variables: ["x"] }));
 
   test("not such as bash acts upon, and none with attributes", () => {
+    for (const command of [
+      "for IFS in a; do ls; done",
+      "for i in a; do eval b; done",
+      "for i in a; do break; done",
+    ])
+      expect(changeOf(feed(command))).toBe("anything");
     for (const command of ["IFS=,", "LC_ALL=C", "IFS=, true", "RANDOM=1; ls", "POSIXLY_CORRECT=1 ls"])
       expect(changeOf(feed(command))).toBe("anything");
     for (const flags of ["i", "n", "ir", "a", "u", "xr"]) {
