@@ -17,20 +17,25 @@ interface Frame {
   line: number;
 }
 
-/** TRL_STALL_FILE is the file that stalls are appended to, TRL_STALL_MS how long a turn may take. */
+/**
+ * TRL_STALL_FILE is the file that stalls are appended to, TRL_STALL_MS how long a turn may take. TRL_STALL_STACKS=off
+ * leaves out what it did.
+ */
 export function guardAgainstStalls(env: Record<string, string | undefined>): void {
   const file = env["TRL_STALL_FILE"];
   if (!file) return;
   const stallMs = Number(env["TRL_STALL_MS"] ?? defaultStallMs);
-  jsc.startSamplingProfiler();
+  const hasStacks = env["TRL_STALL_STACKS"] !== "off";
+  if (hasStacks) jsc.startSamplingProfiler();
   let busyBefore = busyMs();
   let beats = 0;
   setInterval(() => {
     const busy = busyMs();
     const tookMs = busy - busyBefore;
     busyBefore = busy;
-    if (tookMs >= stallMs) appendFileSync(file, `${JSON.stringify({ tookMs, stacks: commonStacks() })}\n`);
-    else if (++beats % beatsPerClearance === 0) traces();
+    const stacks = hasStacks && tookMs >= stallMs ? commonStacks() : [];
+    if (tookMs >= stallMs) appendFileSync(file, `${JSON.stringify({ tookMs, stacks })}\n`);
+    else if (hasStacks && ++beats % beatsPerClearance === 0) traces();
     busyBefore = busyMs(); // the guard's own work is none of the daemon's
   }, beatMs);
 }

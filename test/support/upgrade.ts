@@ -5,6 +5,10 @@ import { binary } from "./program.ts";
 import { until } from "./wait.ts";
 import { Wire } from "./wire.ts";
 
+// The sampler of the stall guard stops the daemon's thread by signals. One of them that is under way when the daemon
+// becomes another program ends that program. Stalls are still found, without their stacks.
+process.env["TRL_STALL_STACKS"] = "off";
+
 export interface Upgraded {
   socketPath: string;
   pid: number;
