@@ -44,8 +44,6 @@ export class Turns {
   /** While the daemon reads it itself. */
   #flood: Flood | undefined;
   #isAboutToRead = false;
-  /** Its output is stopped until then. */
-  #isHeld = false;
   /** Found once: the search goes through everything that the daemon has open, for each of many short floods. */
   #reading: OwnReading | undefined;
   /** Until it is found out that it cannot. */
@@ -68,7 +66,6 @@ export class Turns {
     this.#printedBytes += bytes;
     if (this.#canRead) {
       if (this.#printedBytes >= floodTurnBytes && !this.#isAboutToRead) this.#readSoon();
-      else if (this.#isAboutToRead) this.#hold(now);
       return;
     }
     const isAlone = waiting.length === 0 && !isSomebodyTypingBeside(this.terminal);
@@ -90,7 +87,6 @@ export class Turns {
     this.#isAboutToRead = true;
     setImmediate(() => {
       this.#isAboutToRead = false;
-      this.#letGo();
       if (this.#isOver || this.#flood) return;
       this.#reading ??= ownReadingOf(this.#pid);
       // Where no terminal can be found just now (descriptors may have run out), there is none to be stopped either.
@@ -106,19 +102,6 @@ export class Turns {
     });
   }
 
-  /** Bun reads on until nothing is there, which a program that prints quickly can put off; nobody else is served meanwhile. */
-  #hold(now: number): void {
-    if (this.#isHeld || this.#isOver || now < this.#freeUntil) return;
-    this.#valve ??= valveOf(this.#pid);
-    this.#valve?.close();
-    this.#isHeld = this.#valve !== undefined;
-  }
-
-  #letGo(): void {
-    if (this.#isHeld && !this.#isOver) this.#valve?.open();
-    this.#isHeld = false;
-  }
-
   /**
    * The user stops the output (^S), or lets it go on. While it is stopped for us that would have no effect, and our
    * opening would undo it: so it flows for a moment, in which the terminal can take what was typed.
@@ -131,7 +114,6 @@ export class Turns {
   /** Out of turn: whoever comes after us does not know that we stopped it. */
   letFlow(): void {
     this.#flood?.end();
-    this.#letGo();
     if (!this.#isWaiting) return;
     waiting.splice(waiting.indexOf(this), 1);
     this.begin();
