@@ -81,3 +81,27 @@ test("programs are still started with what such a line has left, and without a s
   expect(await out("/usr/bin/env")).not.toMatch(/^a=/m);
   expect((await run("printenv a")).exit_code).toBe(1);
 });
+
+test("a value that is too long to be listed costs the line its change, and nothing else", async () => {
+  const { run, out } = await newSession(wire, { shell: "/bin/bash", working_dir: "/" });
+  await out("x=aaaaaaaaaaaaaaaa y=1");
+  const words = Array.from({ length: 20 }, (_, i) => i).join(" ");
+  expect((await run(`cd /usr; y=2; for i in ${words}; do x=$x$x; done`)).exit_code).toBe(0);
+  await run("cd /usr; for i in 1; do y=3; done");
+  expect((await run(`for i in ${words}; do x=$x$x; done`)).exit_code).toBe(0);
+  expect(await out("echo ${#x} $y; pwd")).toMatch(/^(?:16|16777216) 3\n\/usr$/);
+});
+
+test("an attribute that was given later is no reason to change the value", async () => {
+  const { out } = await newSession(wire, { shell: "/bin/bash", working_dir: "/" });
+  await out("x=abc; declare -u x");
+  await out("export x");
+  await out("true | cat");
+  expect(await out("true | cat; printenv x")).toBe("abc");
+});
+
+test("a substitution has the exit code of the command before", async () => {
+  const { out, run } = await newSession(wire, { shell: "/bin/bash", working_dir: "/" });
+  await run("sh -c 'exit 3'");
+  expect(await out("/bin/echo $(echo $?)")).toBe("3");
+});

@@ -44,10 +44,10 @@ export class KeptState {
     this.#state = { ...this.#state, lastStatus: exitCode };
   }
 
-  /** The shell waits on. */
+  /** The shell waits on. Where its list was too long, the state is as it was, and the shell is not to be used any more. */
   visited({ files, feed }: Reporter, end: VisitEnd): void {
     const { exitCode, workingDir, previousDir, variables } = end;
-    const changed = variables === "" ? undefined : files.dialect.withVariables!(this.#state, variables);
+    const changed = variables ? files.dialect.withVariables!(this.#state, variables) : undefined;
     // What says the same as the last report would now say something new.
     if (changed || workingDir !== feed.state.workingDir || previousDir !== feed.state.previousDir)
       this.#lastReport = undefined;

@@ -4,7 +4,7 @@
 import { outputLogMinBytes } from "../limits.ts";
 import { type CommandOutput, streamNames } from "./command-output.ts";
 
-/** What is left behind, so that not each growth of each log is the next time. */
+/** The level is that of so much, so that the next growth does not mean the same logs again. */
 const slack = 0.75;
 
 export class OutputBudget {

@@ -11,8 +11,8 @@ export interface VisitEnd {
   exitCode: number;
   workingDir: ByteString;
   previousDir: ByteString | undefined;
-  /** As the shell lists them, where it was asked to. */
-  variables: ByteString;
+  /** As the shell lists them, where it was asked to; undefined where that was too much. */
+  variables: ByteString | undefined;
 }
 
 /** A command that the shell runs and then waits on. */
@@ -24,6 +24,9 @@ export interface Visit {
   readonly end: VisitEnd | undefined;
 }
 
+/** A path may have 4096 bytes, twice; the rest is for variables. */
+const listMaxChars = 1024 * 1024;
+
 /** In all sessions. Where there are several, none of them is waited for: they are to run beside each other. */
 let underWay = 0;
 /** The shell that was visited last, and when. Where another is visited so soon, several sessions are at work. */
@@ -33,6 +36,8 @@ const besideMs = 2;
 export class ShellVisits {
   #pipe: PipeReader | undefined;
   #text: ByteString = "";
+  #chars = 0;
+  #ends = 0;
   #onEnd: (end: VisitEnd) => void = () => {};
   /** That the shell says at the end of the visit. */
   #fieldCount = 0;
@@ -119,12 +124,22 @@ export class ShellVisits {
     return this.#pipe;
   }
 
+  /** What is too much is counted, and not kept. */
   #take(text: ByteString): void {
-    this.#text += text;
-    const fields = this.#text.split("\0");
-    if (fields.length <= this.#fieldCount) return; // behind each there is a NUL
+    this.#ends += text.split("\0").length - 1;
+    this.#chars += text.length;
+    if (this.#chars <= listMaxChars) this.#text += text;
+    if (this.#ends < this.#fieldCount) return; // behind each there is a NUL
+    const isTooMuch = this.#chars > listMaxChars;
+    const [status, workingDir, previousDir, listed = ""] = this.#text.split("\0") as [
+      string,
+      string,
+      string,
+      string?,
+    ];
     this.#text = "";
-    const [status, workingDir, previousDir, variables = ""] = fields as [string, string, string, string?];
+    this.#ends = this.#chars = 0;
+    const variables = isTooMuch ? undefined : listed;
     this.#onEnd({ exitCode: Number(status), workingDir, previousDir: previousDir || undefined, variables });
   }
 }

@@ -183,10 +183,11 @@ export class StatefulExecutor implements Executor, ShellOwner {
       begin: () => visit.begin(),
       settle: (outcome) => {
         const { end } = visit;
-        if (!end || outcome.wasSignalled) void this.#spare.discard(shell);
+        const isUsable = end?.variables !== undefined && !outcome.wasSignalled;
+        if (!isUsable) void this.#spare.discard(shell);
         if (!end || !outcome.isOwnEnd) return this.#settle(reporter, outcome);
         this.#kept.visited(reporter, end);
-        if (outcome.wasSignalled) return;
+        if (!isUsable) return;
         shell.visitedIn(end.workingDir, end.workingDir !== feed.workingDir);
         this.#spare.settled();
         this.#spare.putBack(shell);

@@ -1,6 +1,6 @@
 // What a bash in a certain state gives to the programs that it starts: read from the script that makes a shell like it,
 // as this file's neighbours write it. A script that holds anything else is not understood, and nothing is known then.
-import { type BashRecord, recordsFrom } from "./bash-records.ts";
+import { type BashRecord, recordsFrom, restoring } from "./bash-records.ts";
 import { type ByteString, textOf } from "./byte-string.ts";
 import type { ExportChanges, ShellState } from "./dialect.ts";
 
@@ -55,8 +55,8 @@ export function withVariables(script: ByteString, changed: readonly BashRecord[]
   if (changed.length === 0) return script;
   const { records, start, end } = variablesIn(script);
   const names = new Set(changed.map(({ name }) => name));
-  const kept = [...records.filter(({ name }) => !names.has(name)), ...changed];
-  return script.slice(0, start) + kept.map(({ text }) => text).join("") + script.slice(end);
+  const kept = records.filter(({ name }) => !names.has(name)).map(({ text }) => text);
+  return script.slice(0, start) + [...kept, ...changed.map(restoring)].join("") + script.slice(end);
 }
 
 function withRecords(unset: string[], records: BashRecord[]): ExportChanges | undefined {

@@ -83,7 +83,7 @@ export function isInherited({ name, text }: BashRecord, launchEnv: Record<string
 const wholeNumber = /="-?(?:0|[1-9]\d{0,17})"\n$/;
 
 /** Attributes that change what is assigned, where there is one of them. */
-export const changing = (flags: string): string => flags.replaceAll(/[^ilu]/g, "");
+export const changing = (flags: string): string => flags.replaceAll(/[^cilu]/g, "");
 
 /**
  * What makes the variable again. One may hold what its attributes would not let it have, where it was given those later:
@@ -92,7 +92,7 @@ export const changing = (flags: string): string => flags.replaceAll(/[^ilu]/g, "
 export function restoring({ flags, name, text }: BashRecord): ByteString {
   const those = changing(flags);
   if (those === "" || !text.includes("=") || (those === "i" && wholeNumber.test(text))) return text;
-  const first = flags.replaceAll(/[ilur]/g, "") || "-";
+  const first = flags.replaceAll(/[cilur]/g, "") || "-";
   const later = flags.includes("r") ? `${those}r` : those;
   return `declare -${first} ${text.slice(`declare -${flags} `.length)}declare -${later} ${name}\n`;
 }

@@ -132,9 +132,10 @@ function reportKind(feed: CommandFeed): ReportKind {
 
 /** Of a report of the directory and of some variables: the rest is as it was. */
 function partState(report: ByteString, context: ReportContext): ReportedState | undefined {
-  const fields = parts.reportFields(report, 3, "part");
+  // The second is of a shell that an earlier version has started.
+  const fields = parts.reportFields(report, 3, "part") ?? parts.reportFields(report, 2, "moved");
   if (!fields) return undefined;
-  const [pwd, oldpwd, variables] = fields as [string, string, string];
+  const [pwd, oldpwd, variables = ""] = fields as [string, string, string];
   const { state } = context.feed;
   const { script, exportedNames } = changedVariables(state, variables);
   const isNew = oldpwd !== "" && !exportedNames.includes("OLDPWD");

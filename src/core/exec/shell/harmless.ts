@@ -33,13 +33,15 @@ export function isHarmless(feed: CommandFeed): boolean {
 }
 
 /** That `cd` changes the directory alone is certain for one word at most. */
-export function changeOf({ command, state, mayImportFunctions }: CommandFeed): Change {
+export function changeOf({ command, state, env, mayImportFunctions }: CommandFeed): Change {
+  if (env.some(([name]) => name === "POSIXLY_CORRECT")) return "anything";
   const loop = loopIn(command);
   const commands = mayImportFunctions ? undefined : (loop?.body ?? simpleCommands(command))?.map(partsOf);
   const kinds = commands?.map(kindOf);
   if (!commands || !kinds || kinds.includes("changing")) return "anything";
   // Options that change what words mean (keyword, posix), or run something for each command (xtrace and its PS4).
   if (state.lateScript.includes("set ")) return "anything";
+  if (hasRepeats(state)) return "anything";
   const known = state.script + (state.aliasScript ?? "");
   if (command.includes("$") && referencePattern.test(known)) return "anything";
   const names = new Set(commands.flatMap(({ words }) => words.slice(0, 1)));
@@ -52,6 +54,9 @@ export function changeOf({ command, state, mayImportFunctions }: CommandFeed): C
   const lasting = commands.flatMap((each) => (each.words.length === 0 ? each.assigned : []));
   return { directory: kinds.includes("moving"), variables: [...new Set([...ofLoop, ...lasting])] };
 }
+
+/** An earlier version wrote down commands that are to be done again, behind everything else, until the next whole report. */
+export const hasRepeats = ({ script }: ShellState): boolean => script.includes("\n\nbuiltin cd -- '");
 
 interface Parts {
   /** Names that are assigned to ahead of its words; for a program alone, where it has words. */

@@ -1,6 +1,6 @@
 // Loops over words, as `for i in a b; do echo $i; done`, around a list of simple commands.
 import type { ByteString } from "./byte-string.ts";
-import { type SimpleCommand, simpleCommands } from "./simple-commands.ts";
+import { analysedMaxChars, type SimpleCommand, simpleCommands } from "./simple-commands.ts";
 
 export interface Loop {
   variable: string;
@@ -11,7 +11,7 @@ export interface Loop {
 // Each is found in one pass over the text. A single pattern for the whole loop would try all combinations of them.
 const loopHead = /^[ \t\n]*for[ \t]+([A-Za-z_]\w*)[ \t]+in(?=[ \t])/;
 const loopDo = /(?<=[ \t\n;])do[ \t\n]/;
-const loopDone = /(?<=[ \t\n;])done[ \t]*;?[ \t\n]*$/;
+const loopDone = /(?<=[ \t\n;])done(?:[ \t]*;)?[ \t\n]*$/;
 const lastBlanks = /(?<![ \t\n])[ \t\n]*$/;
 
 /**
@@ -19,6 +19,7 @@ const lastBlanks = /(?<![ \t\n])[ \t\n]*$/;
  * in the words or in the list.
  */
 export function loopIn(text: ByteString): Loop | undefined {
+  if (text.length > analysedMaxChars) return undefined;
   const [head, variable] = loopHead.exec(text) ?? [];
   if (head === undefined) return undefined;
   const rest = text.slice(head.length);

@@ -136,7 +136,7 @@ export function mayHandleSignals({ command, state }: CommandFeed): boolean {
 export function reportFields(
   report: ByteString,
   count: number,
-  end: "whole" | "part" = "whole",
+  end: "whole" | "part" | "moved" = "whole",
 ): ByteString[] | undefined {
   const parts = report.split("\0");
   if (parts.length === count + 2 && parts.at(-1) === end) return parts.slice(1);

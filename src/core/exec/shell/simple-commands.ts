@@ -12,8 +12,11 @@ export interface SimpleCommand {
 
 /** Within double quotes, without a substitution. */
 const quoted = String.raw`[^"$\`\\]*(?:(?:\$\w+(?!\w)|\$\{\w+\})[^"$\`\\]*)*`;
-/** Text between `$(` and its `)`, where it is certain which one that is: no comment, no here-document, no nesting. */
-const inSubstitution = String.raw`(?!\()(?:[^()'"\`\\$#<]|<(?!<)|'[^']*'|"${quoted}"|\$(?:[A-Za-z_]\w*(?!\w)|\{\w+\}|[?$!@*\d]))*`;
+/**
+ * Text between `$(` and its `)`, where it is certain which one that is: no comment, no here-document, no nesting, no `case`
+ * and no index of an array, in which a parenthesis is something else.
+ */
+const inSubstitution = String.raw`(?!\()(?:(?!\bcase\b)[^()'"\`\\$#<[]|(?<!\w)\[|\[[^\]()'"\`\\$#<]*\]|<(?!<)|'[^']*'|"${quoted}"|\$(?:[A-Za-z_]\w*(?!\w)|\{\w+\}|[?$!@*\d]))*`;
 const substitution = String.raw`\$\(${inSubstitution}\)`;
 
 /**
@@ -30,7 +33,7 @@ const separatorPattern = /&&|\|\||\||;|\n/y;
 const blankPattern = /[ \t]+/y;
 
 /** The daemon does nothing else while it reads one. A longer text is hardly a list of plain words. */
-const longest = 16_384;
+export const analysedMaxChars = 16_384;
 
 /** Several ask about one command in turn. */
 let latest: { text: ByteString; commands: SimpleCommand[] | undefined } = { text: "", commands: [] };
@@ -42,7 +45,7 @@ export function simpleCommands(text: ByteString): readonly SimpleCommand[] | und
 }
 
 function parse(text: ByteString): SimpleCommand[] | undefined {
-  if (text.length > longest) return undefined;
+  if (text.length > analysedMaxChars) return undefined;
   const commands: SimpleCommand[] = [];
   let words: ByteString[] = [];
   let hasRedirection = false;

@@ -38,6 +38,7 @@ export function becoming({ command, state }: CommandFeed): ByteString | undefine
   const [program] = first?.words ?? [];
   if (program === undefined || more.length > 0 || first!.separator !== "") return undefined;
   if (leavesSession.test(command) || /[=$]/.test(program)) return undefined;
+  if (command.includes("$(")) return undefined; // it may ask for `$?` or SHLVL, which are another here
   if (builtins.has(program) || program.startsWith("-") || unusual.test(state.script)) return undefined;
   const isPath = program.startsWith("/");
   if (!isPath && program.includes("/")) return undefined; // it would be told its whole path

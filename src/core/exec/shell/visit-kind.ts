@@ -3,6 +3,7 @@
 // by the state that the shell is in; whatever is not certain gets a shell of its own.
 import type { ByteString } from "./byte-string.ts";
 import type { CommandFeed } from "./dialect.ts";
+import { hasRepeats } from "./harmless.ts";
 import { isWellFormed, loopIn } from "./loops.ts";
 import { isPlainBuiltin } from "./plain-builtins.ts";
 import { type SimpleCommand, simpleCommands } from "./simple-commands.ts";
@@ -26,7 +27,7 @@ const unusualState =
 
 /** What is told of variables goes through a pipe, in one piece, and is read by the daemon in one turn. */
 const stateMaxChars = 65_536;
-const namesMax = 100;
+const namesMaxChars = 2048;
 
 /** Undefined where it is to have a shell of its own. */
 export function visitKind({ command, state, ...feed }: CommandFeed): VisitKind | undefined {
@@ -34,8 +35,11 @@ export function visitKind({ command, state, ...feed }: CommandFeed): VisitKind |
     return undefined;
   if (state.script.length > stateMaxChars || command.length > stateMaxChars) return undefined;
   const variables = changedByList(simpleCommands(command)) ?? changedByLoop(command);
-  if (!variables || variables.size > namesMax || toldFromFresh.test(command)) return undefined;
-  if (state.lateScript.includes("set ") || unusualState.test(state.script)) return undefined;
+  if (!variables || toldFromFresh.test(command)) return undefined;
+  if (state.lateScript.includes("set ") || unusualState.test(state.script) || hasRepeats(state))
+    return undefined;
+  // As one line in one write, which a pipe takes without waiting.
+  if ([...variables].join(" ").length > namesMaxChars) return undefined;
   return { variables: [...variables] };
 }
 

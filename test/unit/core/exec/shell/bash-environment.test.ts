@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { exportsIn } from "../../../../../src/core/exec/shell/bash-environment.ts";
+import { exportsIn, withVariables } from "../../../../../src/core/exec/shell/bash-environment.ts";
 import { fromText } from "../../../../../src/core/exec/shell/byte-string.ts";
 
 const mask = `umask ${process.umask().toString(8).padStart(4, "0")}\n\n`;
@@ -52,4 +52,20 @@ test.each([
   ["anything else", `${mask}x=1\n`],
 ])("with %s nothing is certain", (_, script) => {
   expect(read(script)).toBeUndefined();
+});
+
+test("variables that a command has changed take the place of those before, and nothing else is changed", () => {
+  const script = `shopt -u expand_aliases\nunset G\ndeclare -- a="1"\ndeclare -x b="2"\n${mask}declare -f\n`;
+  const changed = [
+    { name: "b", flags: "x", text: 'declare -x b="3"\n' },
+    { name: "G", flags: "-", text: 'declare -- G="4"\n' },
+    // It was given the attribute later, and would be made upper case again.
+    { name: "c", flags: "xu", text: 'declare -xu c="abc"\n' },
+  ];
+  expect(withVariables(script, changed)).toBe(
+    'shopt -u expand_aliases\nunset G\ndeclare -- a="1"\ndeclare -x b="3"\ndeclare -- G="4"\n' +
+      `declare -x c="abc"\ndeclare -u c\n${mask}declare -f\n`,
+  );
+  expect(withVariables("", changed.slice(0, 1))).toBe('declare -x b="3"\n');
+  expect(withVariables(script, [])).toBe(script);
 });

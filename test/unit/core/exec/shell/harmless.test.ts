@@ -41,6 +41,7 @@ describe("a command is known to change nothing:", () => {
     `echo "on $(date +%F) in $(cd /usr && pwd): $x"`,
     "ls $(git diff --name-only | head -n 3) && wc -l <$(ls)",
     "echo $(x=1; exit 3)",
+    'echo $([ -f "$x" ] && ls a[0-9].txt showcase; y[1]=2)',
     'echo "$(a" ; x=1 ; "c)"', // one word, with a string in its substitution
     "x=1 true",
     "LC_ALL=C sort a | uniq",
@@ -140,6 +141,9 @@ describe("a command may change something:", () => {
     "echo $(cat <<E\n)\nE\n)",
     "echo $(case a in a) x;; esac); cd /",
     "echo $(echo $(ls)); f() { :; }",
+    `echo "$(case a in a) echo '"' ;; esac)"; x=1; : #'`,
+    `echo "$(case a in a) echo '"' ;; esac)"; x=1; : \\'`,
+    `echo "$(y[)]=1; echo '"')"; x=1; : #'`,
     "echo $(true) $((x=1))",
     'echo "$(true)${x:=1}"',
     "echo $(true",
@@ -200,6 +204,13 @@ describe("a command may change something:", () => {
       expect(isHarmless(feed("ls", { lateScript }))).toBe(false);
     }
     expect(isHarmless(feed("ls", { lateScript: "builtin shopt -s expand_aliases\n" }))).toBe(true);
+  });
+
+  test("by posix mode, or by what an earlier version has left to be done again", () => {
+    const given: CommandFeed = { ...feed("x=1 :"), env: [["POSIXLY_CORRECT", "1"]] };
+    expect(isHarmless(given)).toBe(false);
+    const script = "declare -- x=\"1\"\numask 0022\n\n\nbuiltin cd -- '/tmp'\nOLDPWD=''\nx=1\n";
+    expect(changeOf(feed("x=2", { script }))).toBe("anything");
   });
 
   test("by a function that comes with its environment", () => {

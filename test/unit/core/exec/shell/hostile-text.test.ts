@@ -56,6 +56,8 @@ const commands: Record<string, string> = {
   "many words done": `for a in x; do echo${fill("; done ")}x`,
   "many words do and done": `for a in x${fill("; do x; done ;\n")}|`,
   "blanks at the end of a loop": `for a in x; do echo; done${fill(" ;\n")}x`,
+  "blanks behind a loop": `for a in x; do echo; done${" ".repeat(16_000)}x`,
+  "a substitution of indices": `echo $(${"a[".repeat(8000)})`,
   "many traps": fill("trap "),
   "a here-document of traps": `cat <<'E'\n${fill("a trap of a kind\n")}E\n`,
   "many aliases": fill("(alias "),

@@ -38,6 +38,8 @@ describe("it does not become", () => {
     "pwd",
     "-x",
     "$(ls)",
+    "/bin/echo $(echo $?)",
+    "X=1 ls",
   ];
   for (const command of commands)
     test(JSON.stringify(command), () => expect(becoming(feed(command))).toBeUndefined());
