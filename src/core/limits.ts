@@ -92,7 +92,7 @@ export const terminalRingBytes = 8 * 1024 * 1024;
 
 /**
  * What the output of all terminals takes together; less on a machine with less memory than eight times that. Beyond it
- * each terminal keeps so much and no more.
+ * none keeps more than it does already, or so much.
  */
 export const terminalRingsBytesMax = 256 * 1024 * 1024;
 export const terminalRingMinBytes = 1024 * 1024;

@@ -37,7 +37,10 @@ export class OutputRing {
     const ring = new OutputRing(maxBytes, mayGrow);
     ring.#start = ring.#end = start;
     const held = given.bytes(bytes);
-    if (held.length > 0) ring.push(held);
+    if (held.length === 0) return ring;
+    // It was allowed to keep as much before.
+    ring.#buffer = new Uint8Array(Math.min(maxBytes, Math.ceil(held.length / firstBytes) * firstBytes));
+    ring.push(held);
     return ring;
   }
 
@@ -60,7 +63,9 @@ export class OutputRing {
 
   /** What it keeps when it is full. */
   get capacity(): number {
-    return this.#refusedUntil === undefined ? this.maxBytes : this.#buffer.length;
+    return this.#refusedUntil === undefined
+      ? this.maxBytes
+      : Math.max(this.#buffer.length, terminalRingMinBytes);
   }
 
   push(chunk: Uint8Array): void {
@@ -106,6 +111,7 @@ export class OutputRing {
   /** Nothing is there any more; the count goes on. */
   clear(): void {
     this.#start = this.#end;
+    this.#refusedUntil = undefined;
     this.#buffer = new Uint8Array(0);
     this.#packed = undefined;
   }
@@ -133,7 +139,9 @@ export class OutputRing {
   /** Gives back what was allocated for growth. */
   compact(): void {
     const held = Math.ceil((this.#end - this.#start) / firstBytes) * firstBytes;
-    if (!this.#packed && held < this.#buffer.length * 0.9) this.#moveTo(held);
+    if (this.#packed || held >= this.#buffer.length * 0.9) return;
+    this.#refusedUntil = undefined;
+    this.#moveTo(held);
   }
 
   #grow(needed: number): void {

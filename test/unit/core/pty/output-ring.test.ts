@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { OutputRing } from "../../../../src/core/pty/output-ring.ts";
+import type { Packing, Unpacking } from "../../../../src/protocol/handover/pieces.ts";
 
 test("what the ring says it has is what was pushed, byte for byte", () => {
   const chunk = fc.integer({ min: 0, max: 9000 });
@@ -83,4 +84,25 @@ test("what cannot be packed is tried once", () => {
   ring.push(crypto.getRandomValues(new Uint8Array(60_000)));
   expect(ring.pack()).toBe(ring.heldBytes);
   expect(ring.pack()).toBe(0);
+});
+
+test("what a ring was allowed to keep crosses an upgrade, whatever is allowed then", () => {
+  const ring = new OutputRing(8 * 1024 * 1024);
+  ring.push(new Uint8Array(3 * 1024 * 1024).fill(7));
+  let bytes: Uint8Array = new Uint8Array(0);
+  const state = ring.handOver({
+    bytes: (piece: Uint8Array) => {
+      bytes = piece;
+      return { at: 0, length: piece.length };
+    },
+  } as unknown as Packing);
+  const taken = OutputRing.from(
+    state,
+    { bytes: () => bytes } as unknown as Unpacking,
+    8 * 1024 * 1024,
+    () => false,
+  );
+  expect([taken.start, taken.end, taken.copy(0).length]).toEqual([0, ring.end, ring.end]);
+  taken.push(new Uint8Array(4096));
+  expect([taken.end - taken.start, taken.capacity]).toEqual([3 * 1024 * 1024, 3 * 1024 * 1024]);
 });
