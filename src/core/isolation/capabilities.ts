@@ -93,10 +93,13 @@ export class Capabilities {
   /** A trial takes some 10 ms; requests that come meanwhile share it. */
   get sandbox(): Promise<Ability> {
     if (!isLinux) return Promise.resolve(darwinSandbox());
-    this.#sandbox ??= this.#trySandbox().then((ability) => {
-      if (!ability.available) this.#sandbox = undefined;
-      return ability;
-    });
+    if (!this.#sandbox) {
+      const forget = () => {
+        this.#sandbox = undefined;
+      };
+      this.#sandbox = this.#trySandbox();
+      this.#sandbox.then((ability) => ability.available || forget(), forget);
+    }
     return this.#sandbox;
   }
 
@@ -122,8 +125,13 @@ export class Capabilities {
   /** For whoever wants to know beforehand. Kept for a moment: somebody may ask again and again. */
   describe(): Promise<CapabilitiesDescription> {
     const now = performance.now();
-    if (!this.#described || now - this.#described.at > describedMs)
-      this.#described = { at: now, as: this.#describe() };
+    if (!this.#described || now - this.#described.at > describedMs) {
+      const as = this.#describe();
+      this.#described = { at: now, as };
+      as.catch(() => {
+        this.#described = undefined;
+      });
+    }
     return this.#described.as;
   }
 

@@ -26,6 +26,9 @@ export interface EnclosuresOptions {
   maxProcesses: number;
 }
 
+/** A trial takes some 10 ms; should one hang, it is given up. */
+const trialMs = 2000;
+
 const needs: Record<string, Controller> = { memory_bytes: "memory", cpu_percent: "cpu", pids: "pids" };
 
 export class Enclosures {
@@ -84,10 +87,18 @@ export class Enclosures {
 
   async #attempt(argv: string[]): Promise<string | undefined> {
     this.#attempts++;
+    // What bwrap leaves for a moment is no session's.
+    const env = this.#custody.exemption.env;
     try {
-      const { exitCode, signal, stderr } = await runHelper(this.#custody, { argv, cwd: "/", env: {} });
+      const { exitCode, signal, stderr } = await runHelper(this.#custody, {
+        argv,
+        cwd: "/",
+        env,
+        patienceMs: trialMs,
+      });
       return exitCode === 0 ? undefined : stderr.split("\n")[0] || (signal ?? `exit code ${exitCode}`);
     } catch (error) {
+      if (error instanceof TrlError) throw error; // the daemon lacks something, and not the machine
       return (error as Error).message;
     } finally {
       this.#attempts--;

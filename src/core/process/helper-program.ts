@@ -15,16 +15,20 @@ export interface HelperSpec {
   argv: string[];
   cwd: string;
   env: Record<string, string>;
+  patienceMs?: number;
 }
 
 /** What its output may take after its end, should something hold it open. */
 const drainMs = 100;
 
-export async function runHelper(custody: Custody, { argv, cwd, env }: HelperSpec): Promise<HelperResult> {
+export async function runHelper(
+  custody: Custody,
+  { argv, cwd, env, patienceMs = helperPatienceMs }: HelperSpec,
+): Promise<HelperResult> {
   requireDescriptors();
   const child = Bun.spawn(argv, { cwd, env, detached: true, stdio: ["ignore", "ignore", "pipe"] });
   custody.addRoot(child.pid, { sessionId: "" });
-  const timer = setTimeout(() => sendSignal(-child.pid, "SIGKILL"), helperPatienceMs);
+  const timer = setTimeout(() => sendSignal(-child.pid, "SIGKILL"), patienceMs);
   let stderr = "";
   const read = (async () => {
     const decoder = new TextDecoder();

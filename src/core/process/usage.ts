@@ -1,5 +1,4 @@
 // What the system says of a child that has ended, and of those that it waited for.
-import { availableParallelism } from "node:os";
 import type { ProcessUsage } from "../isolation/meter.ts";
 import { ownPeakBytes } from "./own-peak-linux.ts";
 
@@ -26,10 +25,10 @@ const isLinux = process.platform === "linux";
 let daemonPeakBytes = 0;
 
 /**
- * Linux counts pages on each processor, and adds up when one has counted so many (`percpu_counter_batch`): two looks at
- * the same memory, of a program and of its files, may differ by that.
+ * Linux counts pages on each processor, and adds up when one has counted 32 or more (`percpu_counter_batch`): two looks at
+ * the same memory may differ by that for each processor that was used. A program that is just starting uses few.
  */
-const countingErrorBytes = 2 * availableParallelism() * Math.max(32, 2 * availableParallelism()) * 4096;
+const countingErrorBytes = 2 * 1024 * 1024;
 
 /**
  * On Linux a child's peak counts the moment before it became its program, when it shared the daemon's memory. So what
