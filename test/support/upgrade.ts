@@ -1,4 +1,5 @@
 // One program takes the place of another, and the test sees it from outside.
+import { afterAll, beforeAll } from "bun:test";
 import { chmodSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary } from "./program.ts";
@@ -7,7 +8,12 @@ import { Wire } from "./wire.ts";
 
 // The sampler of the stall guard stops the daemon's thread by signals. One of them that is under way when the daemon
 // becomes another program ends that program. Stalls are still found, without their stacks.
-process.env["TRL_STALL_STACKS"] = "off";
+beforeAll(() => {
+  process.env["TRL_STALL_STACKS"] = "off";
+});
+afterAll(() => {
+  delete process.env["TRL_STALL_STACKS"];
+});
 
 export interface Upgraded {
   socketPath: string;
