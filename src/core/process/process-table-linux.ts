@@ -64,15 +64,24 @@ function childrenOf(pid: number, threads = 2): number[] {
 let ownChildrenFd: number | undefined;
 let childrenBuffer = Buffer.allocUnsafeSlow(4096);
 
-/** Looked at after every command, so the file stays open. One read gives a page at most, some 500 to 800 children. */
+/**
+ * Looked at after every command, so the file stays open. One read gives a page at most, some 500 to 800 children. Where a
+ * child ends between two reads the kernel may leave out another (proc(5)), so a longer list is read twice.
+ */
 function ownChildren(): number[] {
+  const first = readOwnChildren();
+  if (first.readCount <= 1) return first.pids;
+  return [...new Set([...first.pids, ...readOwnChildren().pids])];
+}
+
+function readOwnChildren(): { pids: number[]; readCount: number } {
   ownChildrenFd ??= openSync(`/proc/${process.pid}/task/${process.pid}/children`, "r");
   let length = 0;
-  for (;;) {
+  for (let readCount = 0; ; readCount++) {
     if (length === childrenBuffer.length)
       childrenBuffer = Buffer.concat([childrenBuffer], childrenBuffer.length * 2);
     const read = readSync(ownChildrenFd, childrenBuffer, length, childrenBuffer.length - length, length);
-    if (read === 0) return numbersIn(childrenBuffer.toString("latin1", 0, length));
+    if (read === 0) return { pids: numbersIn(childrenBuffer.toString("latin1", 0, length)), readCount };
     length += read;
   }
 }
