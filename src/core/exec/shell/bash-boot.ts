@@ -158,9 +158,10 @@ const giveUp = parts.giveUp("builtin exit");
 const patienceS = 1_000_000;
 
 /**
- * Each visit is one byte on descriptor 4, with its command in the file that is the script's later. It runs here as it
- * would there, by name and line; how it ended is told on 6, and behind it the variables that it may have changed. bash before 4.1 cannot read one byte whatever IFS is, and takes none. `cd`
- * makes an OLDPWD that was unset anew, without that it is exported as in every shell.
+ * Each in-place run is one byte on descriptor 4; its command is in the file that a later script is read from, so names
+ * and line numbers are those of a script. The shell writes the exit code and the directory to descriptor 6, and then the
+ * variables that the command may have changed. bash before 4.1 cannot read one byte with any IFS, and gets no in-place
+ * runs. `cd` sets OLDPWD again where it was unset, but does not export it as every new shell does.
  */
 const receiveVisits = (dir: string): ByteString => `case $BASH_VERSION in
 [1-3].*|4.0.*) builtin read -r -n 1 -t ${patienceS} -u 4 __trl_visit;;

@@ -119,8 +119,8 @@ export interface ReportContext {
 }
 
 /**
- * What a shell that takes visits is told on descriptor 4: to run the command, to run it and list some variables, by the
- * line that follows, or that there will be no more of it. After the last of these comes its prologue.
+ * Commands to a shell that takes in-place runs, on descriptor 4: run the command; run it and list the variables named on
+ * the next line; take no more in-place runs. The last one is followed by the prologue.
  */
 export const visitWords = { run: "r", runAndList: "v", none: "g" } as const;
 

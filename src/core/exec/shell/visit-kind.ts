@@ -25,7 +25,7 @@ const toldFromFresh = /\$\{?(?:_\b|BASH_|FUNCNAME|LINENO|RANDOM|SECONDS|TRL_)/;
 const unusualState =
   /^(?:shopt -s (?!extglob\n__trl_define )|shopt -u (?!expand_aliases$)|(?:builtin )?set |builtin pushd |declare -(?=\w*[rni])\w* (?!OPTIND=)|alias )|(?:^|['\s])(?::|\[|true|false|echo|printf|pwd|test|cd|export) \(\)/m;
 
-/** What is told of variables goes through a pipe, in one piece, and is read by the daemon in one turn. */
+/** The list of variables goes through a pipe, and the daemon parses it in one turn of its event loop. */
 const stateMaxChars = 65_536;
 const namesMaxChars = 2048;
 

@@ -1,27 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { CommandFeed, ShellState } from "../../../../../src/core/exec/shell/dialect.ts";
 import { changeOf, isHarmless } from "../../../../../src/core/exec/shell/harmless.ts";
+import { emptyState, feedOf } from "./feed.ts";
 
-const state: ShellState = {
-  workingDir: "/tmp",
-  previousDir: undefined,
-  script: "",
-  lateScript: "",
-  exportedNames: [],
-  lastStatus: 0,
-};
-
-const feed = (command: string, known: Partial<ShellState> = {}, mayImportFunctions = false): CommandFeed => ({
-  commandId: "c-0",
-  command,
-  state: { ...state, ...known },
-  workingDir: "/tmp",
-  place: "here",
-  env: [],
-  hasStdin: false,
-  functions: [],
-  mayImportFunctions,
-});
+const feed = (command: string, known: Partial<ShellState> = {}, mayImportFunctions = false): CommandFeed =>
+  feedOf(command, { state: { ...emptyState, ...known }, mayImportFunctions });
 
 describe("a command is known to change nothing:", () => {
   const commands = [

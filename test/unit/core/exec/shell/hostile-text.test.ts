@@ -2,30 +2,11 @@
 // a pattern that tries combinations takes seconds to years. The bound is generous: one pass takes a few milliseconds.
 import { describe, expect, test } from "bun:test";
 import { bash } from "../../../../../src/core/exec/shell/bash.ts";
-import type { CommandFeed, ShellState } from "../../../../../src/core/exec/shell/dialect.ts";
 import { posix } from "../../../../../src/core/exec/shell/posix.ts";
 import { zsh } from "../../../../../src/core/exec/shell/zsh.ts";
+import { emptyState, feedOf } from "./feed.ts";
 
-const state: ShellState = {
-  workingDir: "/tmp",
-  previousDir: undefined,
-  script: "",
-  lateScript: "",
-  exportedNames: [],
-  lastStatus: 0,
-};
-
-const feed = (command: string, script: string): CommandFeed => ({
-  commandId: "c-0",
-  command,
-  state: { ...state, script },
-  workingDir: "/tmp",
-  place: "here",
-  env: [],
-  hasStdin: false,
-  functions: [],
-  mayImportFunctions: false,
-});
+const feed = (command: string, script: string) => feedOf(command, { state: { ...emptyState, script } });
 
 /** All that is asked about a command before it runs. */
 function analyse(command: string, script = ""): void {

@@ -1,28 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import type { CommandFeed, ShellState } from "../../../../../src/core/exec/shell/dialect.ts";
 import { visitKind } from "../../../../../src/core/exec/shell/visit-kind.ts";
+import { emptyState, feedOf } from "./feed.ts";
 
 const state: ShellState = {
-  workingDir: "/tmp",
-  previousDir: undefined,
+  ...emptyState,
   script: 'shopt -u expand_aliases\ndeclare -i OPTIND="1"\ndeclare -x A="b"\numask 0022\n',
   lateScript: "builtin shopt -s expand_aliases\n",
-  exportedNames: [],
-  lastStatus: 0,
 };
 
-const feed = (command: string, more: Partial<CommandFeed> = {}): CommandFeed => ({
-  commandId: "c-0",
-  command,
-  state,
-  workingDir: "/tmp",
-  place: "here",
-  env: [],
-  hasStdin: false,
-  functions: [],
-  mayImportFunctions: false,
-  ...more,
-});
+const feed = (command: string, more: Partial<CommandFeed> = {}) => feedOf(command, { state, ...more });
 
 describe("leaves the shell as it is, but for its directory:", () => {
   const commands = [
