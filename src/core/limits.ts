@@ -143,6 +143,9 @@ export const echoPatience = { awakeMs: 0.1, waitMs: 0.3 };
 /** With so much of it in one turn, the rest of the turn's keys are not waited for. */
 export const echoTurnMs = 1;
 
+/** How long terminals are read in one turn of the event loop, beyond the piece that is being read. */
+export const readTurnMs = 1;
+
 /** What a terminal may print before others have their turn, and the pause between two turns. */
 export const floodTurnBytes = 64 * 1024;
 /** The same where it is the only one, nobody types, and it cannot be read but as Bun does. */

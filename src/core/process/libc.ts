@@ -32,7 +32,7 @@ const linuxOnly = {
   ioctl: { args: [i32, u64, u64], returns: i32 },
   ppoll: { args: [pointer, u64, pointer, pointer], returns: i32 },
   send: { args: [i32, pointer, u64, i32], returns: i32 },
-  epoll_ctl: { args: [i32, i32, i32, pointer], returns: i32 },
+  socketpair: { args: [i32, i32, i32, pointer], returns: i32 },
   open: { args: [pointer, i32, i32], returns: i32 },
   waitid: { args: [i32, i32, pointer, i32], returns: i32 },
   getrlimit: { args: [i32, pointer], returns: i32 },
@@ -268,16 +268,13 @@ export function duplicate(fd: number): number | undefined {
   return copy < 0 ? undefined : copy;
 }
 
-const EPOLL_CTL_MOD = 3;
-/** struct epoll_event has no gap between its fields on x86. */
-const epollDataAt = process.arch === "x64" ? 4 : 8;
-const epollEvent = new DataView(new ArrayBuffer(16));
+const AF_UNIX = 1;
+const SOCK_STREAM_NONBLOCK_CLOEXEC = 1 | 0o4000 | 0o2000000;
 
-/** What is to be told of a descriptor that is in the queue already. Linux only. */
-export function changeEpoll(epollFd: number, fd: number, events: number, data: bigint): boolean {
-  epollEvent.setUint32(0, events, true);
-  epollEvent.setBigUint64(epollDataAt, data, true);
-  return libc.epoll_ctl(epollFd, EPOLL_CTL_MOD, fd, ptr(epollEvent)) === 0;
+/** Two sockets that are connected to each other; undefined where there are no more descriptors. Linux only. */
+export function createSocketPair(): [number, number] | undefined {
+  const failed = libc.socketpair(AF_UNIX, SOCK_STREAM_NONBLOCK_CLOEXEC, 0, ptr(pair)) !== 0;
+  return failed ? undefined : [pair[0]!, pair[1]!];
 }
 
 const CPUCLOCK_SCHED = 2;

@@ -8,7 +8,7 @@ import { duplicate } from "../process/libc.ts";
 import { PipeReader } from "../process/pipe-reader.ts";
 import { standstill } from "../process/standstill.ts";
 import type { PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
-import { setSize } from "./flow.ts";
+import { readMaster, setSize } from "./flow.ts";
 import { MasterWriter } from "./master-writer.ts";
 import { silence } from "./silence.ts";
 
@@ -18,7 +18,7 @@ export class AdoptedPty implements PtyProcess {
   #hasExited = false;
   #chunks = 0;
   #usage: ProcessUsage | undefined;
-  readonly #reader: PipeReader;
+  readonly reader: PtyProcess["reader"];
   readonly #writer: MasterWriter;
 
   constructor(
@@ -27,13 +27,13 @@ export class AdoptedPty implements PtyProcess {
     { masterFd, pending }: LivePtyState,
     given: Unpacking,
   ) {
-    const writeFd = duplicate(masterFd);
-    if (writeFd === undefined) throw new Error("no more file descriptors for a terminal");
-    this.#writer = new MasterWriter(writeFd);
-    this.#reader = new PipeReader(masterFd, (chunk) => {
+    this.#writer = new MasterWriter(masterFd);
+    const printed = (chunk: Uint8Array) => {
       this.#chunks++;
       onOutput(chunk);
-    });
+    };
+    this.reader = readMaster(masterFd, printed);
+    const output = this.reader ?? readByBun(masterFd, printed);
     const input = given.bytes(pending);
     void Promise.resolve(standstill.over).then(() => this.#writer.write(input));
     const end = endOfAdopted(pid);
@@ -42,9 +42,9 @@ export class AdoptedPty implements PtyProcess {
     });
     this.ended = end.then(async ({ usage, ...exit }) => {
       this.#usage = usage;
-      await Promise.race([this.#reader.ended, silence(() => this.#chunks)]);
+      await Promise.race([output.ended, silence(() => this.#chunks)]);
+      await output.stop();
       this.#writer.close();
-      await this.#reader.stop();
       return exit;
     });
   }
@@ -66,13 +66,19 @@ export class AdoptedPty implements PtyProcess {
   }
 
   get isAtRest(): boolean {
-    return !this.#hasExited && !this.#reader.isEnded;
+    return !this.#hasExited;
   }
 
   pack(packing: Packing): LivePtyState {
     const { fd, pending } = this.#writer;
     return { masterFd: packing.descriptor(fd), pending: packing.bytes(pending) };
   }
+}
+
+function readByBun(masterFd: number, onOutput: PtySpec["onOutput"]): PipeReader {
+  const fd = duplicate(masterFd);
+  if (fd === undefined) throw new Error("no more file descriptors for a terminal");
+  return new PipeReader(fd, onOutput);
 }
 
 /** Of a terminal that ended before. */

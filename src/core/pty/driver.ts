@@ -4,6 +4,7 @@ import type { LivePtyState } from "../../protocol/handover/terminals.ts";
 import type { DriverName } from "../../protocol/pty.ts";
 import type { Env } from "../exec/environment.ts";
 import type { ProcessUsage } from "../isolation/meter.ts";
+import type { MasterReader } from "./master-reader-linux.ts";
 
 export interface TerminalSize {
   cols: number;
@@ -39,6 +40,8 @@ export interface PtyProcess {
   /** So many bytes that were just written were typed: the echo may be told at once. Not while output is being told. */
   typed?(bytes: number): void;
   readonly pendingBytes: number;
+  /** Absent where Bun or a library reads the output. */
+  readonly reader?: MasterReader | undefined;
   resize(size: TerminalSize): void;
   /** Of the program and of what it waited for, once it has ended; undefined where the driver does not tell. */
   usage(): ProcessUsage | undefined;

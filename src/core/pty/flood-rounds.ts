@@ -9,7 +9,7 @@ import {
   politeReadPauseMs,
   quietFloodMs,
 } from "../limits.ts";
-import type { OwnReading } from "./own-reading-linux.ts";
+import type { MasterReader } from "./master-reader-linux.ts";
 import { isSomebodyTypingBeside } from "./typing.ts";
 
 const memory = Buffer.allocUnsafeSlow(floodTurnBytes);
@@ -23,14 +23,14 @@ export class Flood {
   #isOver = false;
 
   constructor(
-    /** It has been taken. */
-    readonly reading: OwnReading,
+    readonly reader: MasterReader,
     readonly terminal: object,
     /** The bytes are there until this returns. */
     readonly onOutput: (chunk: Uint8Array) => void,
-    /** It is none any more, and Bun reads again. */
+    /** It is none any more, and is read as it prints. */
     readonly onEnd: () => void,
   ) {
+    reader.pause();
     floods.push(this);
     schedule();
   }
@@ -40,13 +40,13 @@ export class Flood {
     this.#isOver = true;
     const at = floods.indexOf(this);
     if (at >= 0) floods.splice(at, 1);
-    this.reading.giveBack();
+    this.reader.resume();
     this.onEnd();
   }
 
   /** Its piece. How many bytes that was. */
   read(waitMs: number): number {
-    const length = this.reading.read(memory, waitMs);
+    const length = this.reader.read(memory, waitMs);
     const now = performance.now();
     if (length > 0) {
       this.#lastHeard = now;

@@ -1,9 +1,9 @@
 // Stops and continues a program's output, out of the user's sight, or reads it in the driver's place. Neither driver can
 // stop reading by itself, and a program that prints without end would keep everybody else waiting.
 import type { Patience } from "../process/short-wait.ts";
-import type { TerminalSize } from "./driver.ts";
+import type { PtySpec, TerminalSize } from "./driver.ts";
 import * as linux from "./flow-linux.ts";
-import * as reading from "./own-reading-linux.ts";
+import { MasterReader } from "./master-reader-linux.ts";
 
 export interface OutputValve {
   close(): void;
@@ -19,14 +19,9 @@ export function valveOf(pid: number): OutputValve | undefined {
   return isLinux ? linux.valveOf(pid) : undefined;
 }
 
-/** False where the process has none (any more), or it cannot be known at the moment. */
-export function hasTerminal(pid: number): boolean {
-  return !isLinux || linux.terminalNumberOf(pid) !== undefined;
-}
-
-/** To read the output oneself. Undefined where the system has no such thing, or the driver has a thread that reads. */
-export function ownReadingOf(pid: number): reading.OwnReading | undefined {
-  return isLinux ? reading.ownReadingOf(pid) : undefined;
+/** Reads a terminal's output by a descriptor of its master. Undefined where the system has no such thing. */
+export function readMaster(fd: number, onOutput: PtySpec["onOutput"]): MasterReader | undefined {
+  return isLinux ? MasterReader.start(fd, onOutput) : undefined;
 }
 
 /** For writing to the terminal at once; to be closed by the caller. Undefined where it cannot be had. */

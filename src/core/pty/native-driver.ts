@@ -1,4 +1,5 @@
-// Terminals by Bun itself. Only the inline `terminal` option gives the program a controlling terminal.
+// Terminals by Bun itself. Only the inline `terminal` option gives the program a controlling terminal. On Linux the daemon
+// then reads, writes and resizes the terminal by a descriptor of its own, and Bun's are closed.
 import { constants } from "node:os";
 import type { Packing } from "../../protocol/handover/pieces.ts";
 import type { LivePtyState } from "../../protocol/handover/terminals.ts";
@@ -6,7 +7,7 @@ import { giveBack } from "../process/garbage.ts";
 import { usageOf } from "../process/usage.ts";
 import type { PtyDriver, PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
 import { EchoAtOnce } from "./echo-at-once.ts";
-import { duplicateMaster } from "./flow.ts";
+import { duplicateMaster, readMaster, setSize } from "./flow.ts";
 import { MasterWriter } from "./master-writer.ts";
 import { silence } from "./silence.ts";
 
@@ -44,6 +45,8 @@ export class NativePty implements PtyProcess {
   #pendingBytes = 0;
   #chunks = 0;
   #hasExited = false;
+  #isClosed = false;
+  readonly reader: PtyProcess["reader"];
   readonly pack: PtyProcess["pack"];
   readonly #outputEnded = Promise.withResolvers<void>();
 
@@ -53,11 +56,14 @@ export class NativePty implements PtyProcess {
       this.#chunks++;
       onOutput(chunk);
     });
+    const printed = (chunk: Uint8Array) => {
+      this.#chunks++;
+      this.#echo.printed();
+      onOutput(chunk);
+    };
     const { child, terminal, masterFd } = start(spec, {
       data: (_terminal, chunk) => {
-        this.#chunks++;
-        this.#echo.printed();
-        onOutput(chunk);
+        printed(chunk);
         giveBack(chunk);
       },
       // It comes after every write, when all of it has been taken.
@@ -71,6 +77,8 @@ export class NativePty implements PtyProcess {
     this.#terminal = terminal;
     if (masterFd !== undefined) {
       this.#writer = new MasterWriter(masterFd);
+      this.reader = readMaster(masterFd, printed);
+      if (this.reader) terminal.close(); // Bun reads no more; our descriptor keeps the terminal open
       this.pack = (packing) => this.#pack(packing);
     }
     this.exited = this.#child.exited.then(() => {
@@ -88,18 +96,17 @@ export class NativePty implements PtyProcess {
   }
 
   write(bytes: Uint8Array): void {
-    const terminal = this.#terminal;
-    if (terminal.closed) return;
+    if (this.#isClosed) return;
     if (this.#writer) {
       this.#writer.write(bytes);
     } else {
       this.#pendingBytes += bytes.length;
-      terminal.write(bytes);
+      this.#terminal.write(bytes);
     }
   }
 
   typed(bytes: number): void {
-    const isWritten = this.#writer?.pendingBytes === 0 && !this.#terminal.closed;
+    const isWritten = this.#writer?.pendingBytes === 0 && !this.#isClosed;
     if (isWritten) this.#echo.typed(bytes, this.#writer!.fd);
   }
 
@@ -112,8 +119,10 @@ export class NativePty implements PtyProcess {
     return { masterFd: packing.descriptor(fd), pending: packing.bytes(pending) };
   }
 
-  resize({ cols, rows }: TerminalSize): void {
-    if (!this.#terminal.closed) this.#terminal.resize(cols, rows);
+  resize(size: TerminalSize): void {
+    if (this.#isClosed) return;
+    if (this.#writer) setSize(this.#writer.fd, size);
+    else this.#terminal.resize(size.cols, size.rows);
   }
 
   usage() {
@@ -122,7 +131,10 @@ export class NativePty implements PtyProcess {
 
   async #end(): Promise<PtyExit> {
     await this.#child.exited;
-    await Promise.race([this.#outputEnded.promise, silence(() => this.#chunks)]);
+    const outputEnded = this.reader?.ended ?? this.#outputEnded.promise;
+    await Promise.race([outputEnded, silence(() => this.#chunks)]);
+    this.#isClosed = true;
+    this.reader?.stop();
     this.#terminal.close(); // or a descriptor is lost
     this.#writer?.close();
     const signal = this.#child.signalCode as NodeJS.Signals | number | null;

@@ -75,7 +75,7 @@ export class Terminal {
       this.#endedAt = new Instant(state.ended.at, state.ended.atSteadyMs);
     }
     this.#pty = startProgram(spec, (chunk) => this.#printed(chunk));
-    this.#turns = new Turns(this, this.#pty.pid, (chunk) => this.#printed(chunk));
+    this.#turns = new Turns(this, this.#pty, (chunk) => this.#printed(chunk));
     if (this.#exit) {
       this.#isDone = true;
       this.done = Promise.resolve();

@@ -9,9 +9,10 @@ import {
   politePauseMs,
   userDecidesMs,
 } from "../limits.ts";
+import type { PtyProcess } from "./driver.ts";
 import { Flood } from "./flood-rounds.ts";
-import { hasTerminal, type OutputValve, ownReadingOf, valveOf } from "./flow.ts";
-import type { OwnReading } from "./own-reading-linux.ts";
+import { type OutputValve, valveOf } from "./flow.ts";
+import type { MasterReader } from "./master-reader-linux.ts";
 import { isSomebodyTypingBeside } from "./typing.ts";
 
 const waiting: Turns[] = [];
@@ -34,7 +35,6 @@ function takeTurn(): void {
 
 /** One terminal's part. */
 export class Turns {
-  #pid: number;
   #printedBytes = 0;
   #lastPrinted = 0;
   #isWaiting = false;
@@ -43,19 +43,12 @@ export class Turns {
   #freeUntil = 0;
   /** While the daemon reads it itself. */
   #flood: Flood | undefined;
-  #isAboutToRead = false;
-  /** Found once: the search goes through everything that the daemon has open, for each of many short floods. */
-  #reading: OwnReading | undefined;
-  /** Until it is found out that it cannot. */
-  #canRead = true;
 
   constructor(
     readonly terminal: object,
-    pid: number,
+    readonly pty: Pick<PtyProcess, "pid" | "reader">,
     readonly onOutput: (chunk: Uint8Array) => void,
-  ) {
-    this.#pid = pid;
-  }
+  ) {}
 
   printed(bytes: number): void {
     if (this.#flood) return;
@@ -64,8 +57,9 @@ export class Turns {
     if (now - this.#lastPrinted > floodTurnPauseMs && !this.#isWaiting) this.#printedBytes = 0;
     this.#lastPrinted = now;
     this.#printedBytes += bytes;
-    if (this.#canRead) {
-      if (this.#printedBytes >= floodTurnBytes && !this.#isAboutToRead) this.#readSoon();
+    const { reader, pid } = this.pty;
+    if (reader) {
+      if (this.#printedBytes >= floodTurnBytes && !this.#isOver) this.#flood = this.#floodOf(reader);
       return;
     }
     const isAlone = waiting.length === 0 && !isSomebodyTypingBeside(this.terminal);
@@ -74,7 +68,7 @@ export class Turns {
     if (this.#isWaiting) this.#valve?.close();
     if (this.#printedBytes < turnBytes || this.#isWaiting || this.#isOver) return;
     if (now < this.#freeUntil) return;
-    this.#valve ??= valveOf(this.#pid);
+    this.#valve ??= valveOf(pid);
     if (!this.#valve) return;
     this.#valve.close();
     this.#isWaiting = true;
@@ -82,23 +76,10 @@ export class Turns {
     scheduleNext();
   }
 
-  /** A moment later: while Bun tells of output it does not wait for it, and its wish is not to be found. */
-  #readSoon(): void {
-    this.#isAboutToRead = true;
-    setImmediate(() => {
-      this.#isAboutToRead = false;
-      if (this.#isOver || this.#flood) return;
-      this.#reading ??= ownReadingOf(this.#pid);
-      // Where no terminal can be found just now (descriptors may have run out), there is none to be stopped either.
-      this.#canRead = this.#reading !== undefined || !hasTerminal(this.#pid);
-      if (!this.#reading?.take()) {
-        this.#reading = undefined;
-        return;
-      }
-      this.#flood = new Flood(this.#reading, this.terminal, this.onOutput, () => {
-        this.#flood = undefined;
-        this.#printedBytes = 0;
-      });
+  #floodOf(reader: MasterReader): Flood {
+    return new Flood(reader, this.terminal, this.onOutput, () => {
+      this.#flood = undefined;
+      this.#printedBytes = 0;
     });
   }
 

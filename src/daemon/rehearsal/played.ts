@@ -3,7 +3,7 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { closeFd, duplicate, ioctl, writeWhole } from "../../core/process/libc.ts";
 import type { Child, Start } from "../../core/process/spawn.ts";
-import { masterNumber, openMasters } from "../../core/pty/flow-linux.ts";
+import { openMasters } from "../../core/pty/flow-linux.ts";
 import type { StartOnTerminal } from "../../core/pty/native-driver.ts";
 
 /** Linux gives no process a number as high as this one. */
@@ -51,32 +51,32 @@ export class PlayedShell {
 }
 
 export class PlayedTerminal {
-  #terminal: Bun.Terminal | undefined;
-  #masterFd: number | undefined;
+  /** Its program's side: Bun's is closed once the terminal stands. */
+  #fd: number | undefined;
 
   constructor(readonly curtain: Promise<number>) {}
 
   readonly start: StartOnTerminal = ({ cols, rows }, events) => {
     const before = new Set(openMasters().map(({ number }) => number));
     const terminal = new Bun.Terminal({ cols, rows, ...events });
-    this.#terminal = terminal;
     // By no other sign: the terminals of clients are there as well.
     const own = openMasters().find(({ number }) => !before.has(number));
-    this.#masterFd = own && duplicate(own.fd);
-    if (this.#masterFd === undefined) throw new Error("the terminal is not to be found");
-    return { child: nobodyUntil(this.curtain), terminal, masterFd: this.#masterFd };
+    const masterFd = own && duplicate(own.fd);
+    if (!own || masterFd === undefined) throw new Error("the terminal is not to be found");
+    this.#fd = openSync(
+      `/dev/pts/${own.number}`,
+      constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK,
+    );
+    return { child: nobodyUntil(this.curtain), terminal, masterFd };
   };
 
   /** The kernel keeps what nobody reads, some thousand keys of it, and echoes no more. */
   forgetKeys(): void {
-    const number = this.#masterFd === undefined ? undefined : masterNumber(this.#masterFd);
-    if (number === undefined) return;
-    const fd = openSync(`/dev/pts/${number}`, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
-    ioctl(fd, TCFLSH, TCIFLUSH);
-    closeSync(fd);
+    if (this.#fd !== undefined) ioctl(this.#fd, TCFLSH, TCIFLUSH);
   }
 
   close(): void {
-    this.#terminal?.close();
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
   }
 }

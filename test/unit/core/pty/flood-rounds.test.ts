@@ -1,14 +1,14 @@
 // Floods that the daemon reads itself: for those that have little to say at a time it does not stay awake.
 import { expect, test } from "bun:test";
 import { Flood } from "../../../../src/core/pty/flood-rounds.ts";
-import type { OwnReading } from "../../../../src/core/pty/own-reading-linux.ts";
+import type { MasterReader } from "../../../../src/core/pty/master-reader-linux.ts";
 
 async function turnsOf(bytesEach: number): Promise<{ turns: number; tookMs: number }> {
   const began = performance.now();
   let turns = 0;
-  const reading = { read: () => bytesEach, giveBack() {} } as unknown as OwnReading;
+  const reader = { read: () => bytesEach, pause() {}, resume() {} } as unknown as MasterReader;
   const flood = new Flood(
-    reading,
+    reader,
     {},
     () => void turns++,
     () => {},
