@@ -6,6 +6,7 @@ import { Instant } from "../core/instant.ts";
 import { shutdownGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { hearOfChildren } from "../core/process/libc.ts";
+import { prepareReadiness } from "../core/process/readiness-linux.ts";
 import { takeOverCore } from "../core/session/handover.ts";
 import { SessionRegistry } from "../core/session/registry.ts";
 import type { RuntimesState } from "../protocol/handover/document.ts";
@@ -50,7 +51,7 @@ export interface Daemon {
 
 /** Throws an OptionError where the daemon cannot be started as asked. */
 export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<Daemon> {
-  hearOfChildren();
+  prepareProcess();
   const log = createLog({ format: options.logFormat, isVerbose: options.isVerbose });
   if (process.getuid?.() === 0 && !options.allowsRoot && !arrival)
     log.warn("running as root: every command is root's, too");
@@ -118,6 +119,12 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
     if (!arrival) release();
     throw error;
   }
+}
+
+/** Before anything is started or listened on. */
+function prepareProcess(): void {
+  hearOfChildren();
+  if (process.platform === "linux") prepareReadiness();
 }
 
 /** For tests. */

@@ -57,6 +57,14 @@ export function nextEvent(epollFd: number): { events: number; data: number } | u
 
 /** How an event loop of this process watches a descriptor; undefined where none does, or /proc does not tell (gVisor). */
 export function registrationOf(fd: number): Registration | undefined {
+  try {
+    return findRegistration(fd);
+  } catch {
+    return undefined; // there is no /proc, or there are no more descriptors
+  }
+}
+
+function findRegistration(fd: number): Registration | undefined {
   for (const epollFd of readdirSync("/proc/self/fd").map(Number).filter(isEpoll)) {
     for (const line of readFileSync(`/proc/self/fdinfo/${epollFd}`, "latin1").split("\n")) {
       const [, target, events, data] = /^tfd:\s*(\d+)\s+events:\s*(\w+)\s+data:\s*(\w+)/.exec(line) ?? [];

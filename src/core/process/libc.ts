@@ -250,6 +250,12 @@ export function ioctl(fd: number, request: number, value: number): boolean {
   return libc.ioctl(fd, request, value) === 0;
 }
 
+/** For requests that open a descriptor, by these flags; to be closed by the caller. Linux only. */
+export function ioctlOpen(fd: number, request: number, flags: number): number | undefined {
+  const opened = libc.ioctl(fd, request, flags | O_CLOEXEC);
+  return opened < 0 ? undefined : opened;
+}
+
 /** For requests that are given a structure. Linux only. */
 export function ioctlWith(fd: number, request: number, structure: Uint16Array): boolean {
   return libc.ioctl(fd, request, ptr(structure)) === 0;

@@ -23,7 +23,7 @@ class ReadinessSet {
   ) {}
 
   add(fd: number, onReadable: OnReadable): boolean {
-    if (!this.#control("add", fd)) return false;
+    if (!this.#callbacks.has(fd) && !this.#control("add", fd)) return false;
     this.#callbacks.set(fd, onReadable);
     return true;
   }
@@ -41,7 +41,8 @@ class ReadinessSet {
    * to the end of its list, so those that are left over come first in the next turn of the event loop.
    */
   serve(): void {
-    writeWhole(this.wakeFd, wakeByte);
+    // Without a byte Bun would not call again.
+    if (!writeWhole(this.wakeFd, wakeByte)) setTimeout(() => this.serve(), 1);
     const deadline = performance.now() + readTurnMs;
     do {
       const event = nextEvent(this.epollFd);
@@ -58,42 +59,45 @@ class ReadinessSet {
 }
 
 let readiness: ReadinessSet | undefined;
+let isImpossible = false;
 
 /** Calls back in each turn in which the descriptor can be read, until `unwatchReadable`. False where that cannot be had. */
 export function watchReadable(fd: number, onReadable: OnReadable): boolean {
-  readiness ??= createReadinessSet();
+  prepareReadiness();
   return readiness?.add(fd, onReadable) ?? false;
 }
 
 /** To be called before the descriptor is closed. */
 export const unwatchReadable = (fd: number): void => readiness?.remove(fd);
 
+/** What all watched descriptors share; a daemon makes it at its start, as descriptors may run out later. */
+export function prepareReadiness(): void {
+  if (!isImpossible) readiness ??= createReadinessSet();
+}
+
 function createReadinessSet(): ReadinessSet | undefined {
   const epollFd = createEpoll();
-  const pair = epollFd === undefined ? undefined : createSocketPair();
-  if (epollFd === undefined || !pair) {
-    if (epollFd !== undefined) closeFd(epollFd);
+  if (epollFd === undefined) return undefined;
+  const pair = createSocketPair();
+  if (!pair) {
+    closeFd(epollFd);
     return undefined;
   }
   const [socketFd, wakeFd] = pair;
   const set = new ReadinessSet(epollFd, wakeFd);
-  // Never closed: its data is in Bun's epoll set for as long as the process lives.
-  connectTo(socketFd, () => set.serve());
+  const socket = { data: () => set.serve(), open: (opened: Bun.Socket) => opened.unref() };
+  const options: Bun.FdSocketOptions = { fd: socketFd, socket };
+  // Bun's types do not know that it takes a descriptor here. The socket stays open for as long as the process lives.
+  const connected = Bun.connect(options as unknown as Bun.UnixSocketOptions);
   const registration = registrationOf(socketFd);
   const isRegistered =
     registration !== undefined &&
     controlEpoll({ ...registration, events: 0 }, "modify", socketFd) &&
-    writeWhole(wakeFd, wakeByte) &&
     controlEpoll({ ...registration, events: EPOLLIN }, "add", epollFd);
-  if (isRegistered) return set;
+  if (isRegistered && writeWhole(wakeFd, wakeByte)) return set;
+  isImpossible = true;
+  connected.then((opened) => opened.terminate()).catch(() => {});
   closeFd(wakeFd);
   closeFd(epollFd);
   return undefined;
-}
-
-function connectTo(fd: number, onData: () => void): void {
-  const socket = { data: onData, open: (opened: Bun.Socket) => opened.unref() };
-  const options: Bun.FdSocketOptions = { fd, socket };
-  // Bun's types do not know that it takes a descriptor here.
-  Bun.connect(options as unknown as Bun.UnixSocketOptions).catch(() => {});
 }

@@ -32,18 +32,21 @@ export class AdoptedPty implements PtyProcess {
       this.#chunks++;
       onOutput(chunk);
     };
-    this.reader = readMaster(masterFd, printed);
-    const output = this.reader ?? readByBun(masterFd, printed);
+    const reader = readMaster(masterFd, printed);
+    const pipe = reader ? undefined : readByBun(masterFd, printed);
+    this.reader = reader;
     const input = given.bytes(pending);
     void Promise.resolve(standstill.over).then(() => this.#writer.write(input));
     const end = endOfAdopted(pid);
     this.exited = end.then(() => {
       this.#hasExited = true;
+      reader?.programEnded();
     });
     this.ended = end.then(async ({ usage, ...exit }) => {
       this.#usage = usage;
-      await Promise.race([output.ended, silence(() => this.#chunks)]);
-      await output.stop();
+      await Promise.race([(reader ?? pipe)!.ended, silence(() => this.#chunks)]);
+      reader?.finish();
+      await pipe?.stop();
       this.#writer.close();
       return exit;
     });

@@ -1,6 +1,6 @@
 // The terminal of a process on Linux: found by its number in /proc, opened beside the program without becoming ours.
 import { closeSync, constants, openSync, readdirSync, readFileSync } from "node:fs";
-import { duplicate, ioctl, ioctlNumber, ioctlWith, readInto } from "../process/libc.ts";
+import { duplicate, ioctl, ioctlNumber, ioctlOpen, ioctlWith, readInto } from "../process/libc.ts";
 import { awaitShortly, type Patience } from "../process/short-wait.ts";
 import type { TerminalSize } from "./driver.ts";
 import type { OutputValve } from "./flow.ts";
@@ -11,6 +11,7 @@ const TCOON = 1;
 const FIONREAD = 0x541b;
 const TIOCGPTN = 0x80045430;
 const TIOCSWINSZ = 0x5414;
+const TIOCGPTPEER = 0x5441;
 
 /**
  * As ^S and ^Q would, by the terminal itself. The kernel loses a line's end now and then when the output is stopped while
@@ -89,6 +90,10 @@ export function terminalNumberOf(pid: number): number | undefined {
     return undefined;
   }
 }
+
+/** The program's side of the terminal whose other side a descriptor is; undefined where it cannot be had (Linux < 4.13). */
+export const openSlave = (masterFd: number): number | undefined =>
+  ioctlOpen(masterFd, TIOCGPTPEER, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
 
 /** The number of the terminal whose other side a descriptor is. */
 export const masterNumber = (fd: number): number | undefined => ioctlNumber(fd, TIOCGPTN);

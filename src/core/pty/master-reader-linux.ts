@@ -2,18 +2,30 @@
 // cannot keep the daemon from its other clients. FIONREAD says whether there is output: a `poll`, or a read of an empty
 // master, waits for the kernel thread that passes the output on, milliseconds where the processors are busy.
 import { floodTurnBytes, longestPatienceMs } from "../limits.ts";
-import { readInto } from "../process/libc.ts";
+import { closeFd, readInto } from "../process/libc.ts";
 import { unwatchReadable, watchReadable } from "../process/readiness-linux.ts";
 import { standstill } from "../process/standstill.ts";
 import type { PtySpec } from "./driver.ts";
-import { hasOutput } from "./flow-linux.ts";
+import { hasOutput, openSlave } from "./flow-linux.ts";
+
+/** More than the kernel keeps of a terminal's output. */
+const terminalHoldsBytes = 128 * 1024;
+
+/** Where the kernel has no memory to watch a terminal. */
+const retryMs = 10;
 
 const memory = Buffer.allocUnsafeSlow(floodTurnBytes);
 
 export class MasterReader {
-  /** Resolves when no process has the terminal open any more and all of its output was read. */
+  /** Resolves when the program has ended, no process has the terminal open any more and all of its output was read. */
   readonly ended: Promise<void>;
   readonly #end = Promise.withResolvers<void>();
+  /**
+   * The program's side of the terminal, held until the program ends: a program may close its terminal and open it again
+   * (`exec >log 2>&1; echo prompt >/dev/tty`). Without it the kernel hangs the terminal up in between.
+   */
+  #slaveFd: number | undefined;
+  #hasProgramEnded = false;
   #isStopped = false;
 
   private constructor(
@@ -26,7 +38,8 @@ export class MasterReader {
   /** Undefined where the system does not tell when there is output; Bun has to read then. */
   static start(fd: number, onOutput: PtySpec["onOutput"]): MasterReader | undefined {
     const reader = new MasterReader(fd, onOutput);
-    if (!reader.resume()) return undefined;
+    if (!reader.#watch()) return undefined;
+    reader.#slaveFd = openSlave(fd);
     if (standstill.over) {
       reader.pause();
       void standstill.over.then(() => reader.resume());
@@ -39,14 +52,35 @@ export class MasterReader {
     unwatchReadable(this.fd);
   }
 
-  resume(): boolean {
-    return !this.#isStopped && watchReadable(this.fd, (isHungUp) => this.#readable(isHungUp));
+  resume(): void {
+    if (!this.#isStopped && !this.#watch()) setTimeout(() => this.resume(), retryMs);
+  }
+
+  /** What it has printed is read in the usual way, and then `ended` resolves. */
+  programEnded(): void {
+    this.#hasProgramEnded = true;
+    this.#closeSlave();
+  }
+
+  /**
+   * Reads what the program has printed and stops, before the descriptor is closed. Where other terminals print as well,
+   * that may still be unread after any time. A background process may print on, so it is bounded.
+   */
+  finish(): void {
+    for (let bytes = 0; !this.#isStopped && bytes < terminalHoldsBytes; ) {
+      const length = readInto(this.fd, memory, 0);
+      if (length <= 0) break;
+      bytes += length;
+      this.onOutput(memory.subarray(0, length));
+    }
+    this.stop();
   }
 
   /** For good, before the descriptor is closed. */
   stop(): void {
     this.#isStopped = true;
     this.pause();
+    this.#closeSlave();
   }
 
   /**
@@ -73,9 +107,26 @@ export class MasterReader {
     // Output of a program that has ended may not be counted by FIONREAD yet; a read gives it, and fails behind it.
     if (length === 0) length = readInto(this.fd, memory, 0);
     if (length > 0) this.onOutput(memory.subarray(0, length));
-    else if (isHungUp) {
-      this.stop();
-      this.#end.resolve();
+    else if (isHungUp) this.#hungUp();
+  }
+
+  /** While the program lives, `vhangup` alone can have done it: opened again, the terminal is none that is hung up. */
+  #hungUp(): void {
+    if (!this.#hasProgramEnded) {
+      this.#closeSlave();
+      this.#slaveFd = openSlave(this.fd);
+      if (this.#slaveFd !== undefined) return;
     }
+    this.stop();
+    this.#end.resolve();
+  }
+
+  #watch(): boolean {
+    return watchReadable(this.fd, (isHungUp) => this.#readable(isHungUp));
+  }
+
+  #closeSlave(): void {
+    if (this.#slaveFd !== undefined) closeFd(this.#slaveFd);
+    this.#slaveFd = undefined;
   }
 }

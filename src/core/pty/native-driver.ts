@@ -83,6 +83,7 @@ export class NativePty implements PtyProcess {
     }
     this.exited = this.#child.exited.then(() => {
       this.#hasExited = true;
+      this.reader?.programEnded();
     });
     this.ended = this.#end();
   }
@@ -134,7 +135,7 @@ export class NativePty implements PtyProcess {
     const outputEnded = this.reader?.ended ?? this.#outputEnded.promise;
     await Promise.race([outputEnded, silence(() => this.#chunks)]);
     this.#isClosed = true;
-    this.reader?.stop();
+    this.reader?.finish();
     this.#terminal.close(); // or a descriptor is lost
     this.#writer?.close();
     const signal = this.#child.signalCode as NodeJS.Signals | number | null;

@@ -1,9 +1,8 @@
 // A shell and a terminal with nobody in them. What the shell would say is put into its pipes before it is asked. What is
 // typed at the terminal is echoed by the kernel, as it is where a program is slow to look.
-import { closeSync, constants, openSync } from "node:fs";
 import { closeFd, duplicate, ioctl, writeWhole } from "../../core/process/libc.ts";
 import type { Child, Start } from "../../core/process/spawn.ts";
-import { openMasters } from "../../core/pty/flow-linux.ts";
+import { openMasters, openSlave } from "../../core/pty/flow-linux.ts";
 import type { StartOnTerminal } from "../../core/pty/native-driver.ts";
 
 /** Linux gives no process a number as high as this one. */
@@ -61,12 +60,12 @@ export class PlayedTerminal {
     const terminal = new Bun.Terminal({ cols, rows, ...events });
     // By no other sign: the terminals of clients are there as well.
     const own = openMasters().find(({ number }) => !before.has(number));
+    this.#fd = own && openSlave(own.fd);
     const masterFd = own && duplicate(own.fd);
-    if (!own || masterFd === undefined) throw new Error("the terminal is not to be found");
-    this.#fd = openSync(
-      `/dev/pts/${own.number}`,
-      constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK,
-    );
+    if (masterFd === undefined) {
+      terminal.close();
+      throw new Error("the terminal is not to be found");
+    }
     return { child: nobodyUntil(this.curtain), terminal, masterFd };
   };
 
@@ -76,7 +75,7 @@ export class PlayedTerminal {
   }
 
   close(): void {
-    if (this.#fd !== undefined) closeSync(this.#fd);
+    if (this.#fd !== undefined) closeFd(this.#fd);
     this.#fd = undefined;
   }
 }
