@@ -182,6 +182,7 @@ test("a daemon that is started by what the killed one has left goes on, with wha
   const session = await newSession(again);
   const mark = newMark();
   await session.run(`setsid sleep ${mark} >/dev/null 2>&1 &`);
+  await until("its exec", () => sleepersOf(mark).length === 1); // on a busy machine it comes after the command's end
   // Its parents were the killed one's, too, but they are who has started it.
   await until("the look to be over", () => dirsOf(first.pid).length === 0);
   expect(await session.out("echo alive")).toBe("alive");
