@@ -1,6 +1,6 @@
 // What a client says, taken up line by line for as long as there is room for the answers.
 import { type Line, LineDecoder } from "../protocol/frame.ts";
-import { lineBytesPerTurnMax, linesPerTurnMax } from "./limits.ts";
+import { lineBytesPerTurnMax, linesPerTurnMax, unreadBytesMax } from "./limits.ts";
 import type { Wire } from "./wire.ts";
 
 export interface Listener {
@@ -18,6 +18,7 @@ export class Inbox {
   isEnded = false;
   readonly #decoder: LineDecoder;
   #unread: Uint8Array[] = [];
+  #unreadBytes = 0;
   #lines: Generator<Line> | undefined;
   /** All that the client has said has been taken up, and nothing more will be. */
   #isDone = false;
@@ -49,6 +50,7 @@ export class Inbox {
       this.#regulate();
     } else {
       this.#unread.push(chunk);
+      this.#unreadBytes += chunk.length;
       this.read();
     }
   }
@@ -67,11 +69,17 @@ export class Inbox {
 
   forget(): void {
     this.#unread = [];
+    this.#unreadBytes = 0;
     this.#lines = undefined;
   }
 
-  /** One chunk may hold thousands of lines. */
+  /** One chunk may hold thousands of lines, and one turn of the event loop may bring many chunks. */
   read(): void {
+    if (!this.#isReadingOn) this.#read(); // else this turn has had its share
+    this.#regulate();
+  }
+
+  #read(): void {
     const { listener } = this;
     for (let taken = 0, bytes = 0; !listener.isFull && !listener.isClosed; ) {
       const next = this.#lines?.next();
@@ -84,13 +92,14 @@ export class Inbox {
       }
       this.#lines = undefined;
       const chunk = this.#unread.shift();
-      if (chunk) this.#lines = this.#decoder.push(chunk);
-      else if (this.isEnded && !this.#isDone) {
+      if (chunk) {
+        this.#unreadBytes -= chunk.length;
+        this.#lines = this.#decoder.push(chunk);
+      } else if (this.isEnded && !this.#isDone) {
         this.#isDone = true;
         this.#lines = this.#decoder.end();
       } else break;
     }
-    this.#regulate();
   }
 
   /** In another turn: other clients come in between. */
@@ -104,12 +113,14 @@ export class Inbox {
     });
   }
 
-  /** A client that does not read its replies is not read either, until it does. */
+  /** Reading pauses while a client does not read its replies, and while it asks faster than it is answered. */
   #regulate(): void {
     const { isFull, isClosed } = this.listener;
-    if (isFull === this.#isPaused || isClosed) return;
-    this.#isPaused = isFull;
-    if (isFull) this.wire.pauseReading();
+    const hasEnough = this.wire.senderWaits && this.#unreadBytes > unreadBytesMax;
+    const isPaused = isFull || hasEnough;
+    if (isPaused === this.#isPaused || isClosed) return;
+    this.#isPaused = isPaused;
+    if (isPaused) this.wire.pauseReading();
     else this.wire.resumeReading();
   }
 }

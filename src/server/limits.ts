@@ -32,3 +32,5 @@ export const base64FrameBytesMax = (frameBytesMax / 4) * 3;
 export const linesPerTurnMax = 64;
 /** The same in bytes: a long line may take as long as thousands of short ones. */
 export const lineBytesPerTurnMax = 64 * 1024;
+/** With so much of it waiting to be taken up, a client is not read until it is less. */
+export const unreadBytesMax = 1024 * 1024;

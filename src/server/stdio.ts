@@ -37,6 +37,7 @@ export function serveStdio(
         output.write(new Uint8Array(bytes)); // its memory is used again
         return bytes.length;
       },
+      senderWaits: true,
       pauseReading() {
         pause = new Promise((done) => {
           resume = done;

@@ -113,6 +113,7 @@ function closed(socket: Socket, sockets: Set<Socket>, counters: ServerCounters):
 }
 
 class SocketWire implements Wire {
+  readonly senderWaits = true;
   fd: number;
 
   constructor(readonly socket: Socket) {

@@ -3,6 +3,8 @@ export interface Wire {
   /** Where it is a socket to which one may write without it, as long as it has taken everything. */
   readonly fd?: number;
   write(bytes: Uint8Array): number;
+  /** The sender waits while reading is paused. That of a WebSocket does not. */
+  readonly senderWaits: boolean;
   pauseReading(): void;
   resumeReading(): void;
   close(): void;

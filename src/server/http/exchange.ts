@@ -49,6 +49,7 @@ export async function exchange(
         collectGarbage(2 * frame.length);
         return frame.length;
       },
+      senderWaits: false,
       pauseReading() {},
       resumeReading() {},
       close() {

@@ -59,6 +59,7 @@ const wireOf = (socket: Bun.ServerWebSocket<SocketData>) => ({
     collectGarbage(4 * text.length); // its text, twice as long where it is not ASCII, and what the socket keeps of it
     return length;
   },
+  senderWaits: false,
   pauseReading() {
     socket.data.waitingBytes = 0;
   },
