@@ -20,7 +20,7 @@ needs("linux").describe("the engine's settings", () => {
     using wire = await daemon.connect();
     expect(await (await newSession(wire)).out("env; /usr/bin/env")).not.toMatch(/BUN_JSC|TRL_ENGINE/);
     for (const driver of ["native", "bun-pty"] as const) {
-      const command = "env | grep -cE 'BUN_JSC|TRL_ENGINE'; echo end";
+      const command = "env | grep -cE 'BUN_JSC|TRL_ENGINE'; echo end; read -r seen";
       await wire.call("pty.create", { session_id: driver, driver, command });
       const wait = { session_id: driver, until: { text: "end" }, timeout_s: 10 };
       const { screen } = await wire.call("pty.wait", wait);

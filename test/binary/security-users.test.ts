@@ -173,7 +173,10 @@ describe("what a stranger has put at the path of", () => {
     const env = { TMPDIR: dir.path };
     await using daemon = await startHere({ uid, env });
     using wire = await daemon.connect();
-    const { session_id } = await wire.call("pty.create", { command: "echo own", driver: "bun-pty" });
+    const { session_id } = await wire.call("pty.create", {
+      command: "echo own; read -r seen",
+      driver: "bun-pty",
+    });
     await wire.call("pty.wait", { session_id, until: { text: "own" }, timeout_s: 10 });
     expect([...new Bun.Glob("**/*.so").scanSync({ cwd: dir.path, dot: true })]).toEqual([]);
   });

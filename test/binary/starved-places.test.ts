@@ -17,6 +17,7 @@ import { anotherUid } from "../support/other-user.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
+import { newTerminal } from "../support/terminal.ts";
 import { until } from "../support/wait.ts";
 import type { Wire } from "../support/wire.ts";
 
@@ -89,8 +90,7 @@ describe("the executable", () => {
     useChanged(changed, async (wire) => {
       expect(await (await newSession(wire)).out("x=1; echo $x")).toBe("1");
       for (const driver of ["native", "bun-pty"] as const) {
-        const { session_id } = await wire.call("pty.create", { command: "echo end", driver });
-        await wire.call("pty.wait", { session_id, until: { text: "end" }, timeout_s: 10 });
+        await (await newTerminal(wire, { command: "echo end; read -r seen", driver })).waitFor("end");
       }
     }),
   );

@@ -49,7 +49,11 @@ needs("other users").test("the engine's settings for that are nobody else's busi
   expect(await (await newSession(wire)).out("env")).not.toContain("BUN_JSC");
   for (const driver of ["native", "bun-pty"] as const) {
     const session_id = driver;
-    await wire.call("pty.create", { session_id, driver, command: "env | grep -c BUN_JSC; echo end" });
+    await wire.call("pty.create", {
+      session_id,
+      driver,
+      command: "env | grep -c BUN_JSC; echo end; read -r seen",
+    });
     const { screen } = await wire.call("pty.wait", { session_id, until: { text: "end" }, timeout_s: 10 });
     expect(screen.lines?.[0]).toBe("0");
   }

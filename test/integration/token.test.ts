@@ -19,6 +19,7 @@ import { isRoot } from "../support/requirements.ts";
 import { newSession } from "../support/session.ts";
 import { startOn } from "../support/successor.ts";
 import { tempDir } from "../support/temp-dir.ts";
+import { newTerminal, Watcher } from "../support/terminal.ts";
 import { until } from "../support/wait.ts";
 import { Wire } from "../support/wire.ts";
 
@@ -254,14 +255,13 @@ async function printed(
   wire: Wire,
   params: { command: string; driver: "native" | "bun-pty" },
 ): Promise<string> {
-  const { session_id } = await wire.call("pty.create", { shell: "/bin/sh", ...params });
-  await wire.call("pty.subscribe", { session_id, from: 0 });
-  await wire.frame((frame) => frame["type"] === "exit" && frame["session_id"] === session_id);
-  const isOutput = ({ type, session_id: id }: { type?: string; session_id?: string }) =>
-    type === "output" && id === session_id;
-  return Buffer.concat(
-    wire.frames.filter(isOutput).map(({ data }) => Buffer.from(data, "base64")),
-  ).toString();
+  // The program waits until all of its output was seen: bun-pty may lose what is printed right before the end.
+  const command = `${params.command}; printf '\\036'; read -r seen`;
+  const terminal = await newTerminal(wire, { shell: "/bin/sh", ...params, command });
+  const watcher = await Watcher.subscribe(wire, { session_id: terminal.id, from: 0 });
+  await until("all output", () => watcher.all.includes("\x1e"));
+  await wire.call("pty.close", { session_id: terminal.id });
+  return watcher.all.toString();
 }
 
 async function tokenOf({ dir }: TestDaemon, { env }: DaemonSetup): Promise<string> {
