@@ -135,14 +135,6 @@ export const screenProcessStartMs = 10;
 /** It takes some 50 MB; where no screen is open for so long, it goes. */
 export const screenProcessIdleMs = 30_000;
 
-/** A terminal's echo takes a fraction of it; a program that does not echo is not waited for any longer. */
-export const echoMs = 1;
-/** So few bytes are a keystroke, and so long its echo is waited for right behind it: at first awake, then asleep. */
-export const keystrokeBytesMax = 16;
-export const echoPatience = { awakeMs: 0.1, waitMs: 0.3 };
-/** With so much of it in one turn, the rest of the turn's keys are not waited for. */
-export const echoTurnMs = 1;
-
 /** How long terminals are read in one turn of the event loop, beyond the piece that is being read. */
 export const readTurnMs = 1;
 

@@ -93,7 +93,6 @@ export class InStep implements TerminalFollower {
   printed(): void {
     const { terminal, dialect } = this;
     const { ring } = terminal;
-    if (this.#isWriting) return; // it follows
     while (this.#cursor < ring.end && this.#steppers.length > 0) {
       if (this.#cursor < ring.start) {
         this.#scatter();

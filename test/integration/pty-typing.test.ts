@@ -1,4 +1,4 @@
-// Keys that come one after the other at once: their echo is read right behind the write, and is exact all the same.
+// Keys that follow each other without a pause: each is echoed exactly once, and their order is kept.
 import { expect, test } from "bun:test";
 import { startDaemon } from "../support/daemon.ts";
 import { newTerminal, Watcher } from "../support/terminal.ts";

@@ -37,8 +37,6 @@ export interface PtyProcess {
   readonly ended: Promise<PtyExit>;
   /** Takes everything; `pendingBytes` says how much of it the program's side has not taken yet. */
   write(bytes: Uint8Array): void;
-  /** So many bytes that were just written were typed: the echo may be told at once. Not while output is being told. */
-  typed?(bytes: number): void;
   readonly pendingBytes: number;
   /** Absent where Bun or a library reads the output. */
   readonly reader?: MasterReader | undefined;

@@ -16,8 +16,6 @@ const memory = Buffer.allocUnsafeSlow(floodTurnBytes);
 const floods: Flood[] = [];
 let isScheduled = false;
 
-export const areFloods = (): boolean => floods.length > 0;
-
 export class Flood {
   #lastHeard = performance.now();
   #isOver = false;

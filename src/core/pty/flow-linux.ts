@@ -1,7 +1,6 @@
 // The terminal of a process on Linux: found by its number in /proc, opened beside the program without becoming ours.
 import { closeSync, constants, openSync, readdirSync, readFileSync } from "node:fs";
-import { duplicate, ioctl, ioctlNumber, ioctlOpen, ioctlWith, readInto } from "../process/libc.ts";
-import { awaitShortly, type Patience } from "../process/short-wait.ts";
+import { duplicate, ioctl, ioctlNumber, ioctlOpen, ioctlWith } from "../process/libc.ts";
 import type { TerminalSize } from "./driver.ts";
 import type { OutputValve } from "./flow.ts";
 
@@ -45,12 +44,6 @@ export function unreadInput(pid: number): number {
 
 /** Whether a read of the terminal's other side would give something now. Unlike `poll` it waits for nobody. */
 export const hasOutput = (masterFd: number): boolean => (ioctlNumber(masterFd, FIONREAD) ?? 0) > 0;
-
-/** The next piece of output, if it comes in time; how many bytes. */
-export function awaitOutput(masterFd: number, memory: Uint8Array, patience: Patience): number {
-  if (!awaitShortly(() => hasOutput(masterFd), masterFd, patience)) return 0;
-  return Math.max(0, readInto(masterFd, memory, 0));
-}
 
 /**
  * A descriptor of our own for the other side of the process's terminal, which somebody in this process holds: what

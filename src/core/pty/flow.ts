@@ -1,6 +1,5 @@
 // Stops and continues a program's output, out of the user's sight, or reads it in the driver's place. Neither driver can
 // stop reading by itself, and a program that prints without end would keep everybody else waiting.
-import type { Patience } from "../process/short-wait.ts";
 import type { PtySpec, TerminalSize } from "./driver.ts";
 import * as linux from "./flow-linux.ts";
 import { MasterReader } from "./master-reader-linux.ts";
@@ -37,9 +36,4 @@ export function setSize(fd: number, size: TerminalSize): void {
 /** Bytes of input that the terminal holds and the program has not read; 0 where that cannot be known. */
 export function unreadInput(pid: number): number {
   return isLinux ? linux.unreadInput(pid) : 0;
-}
-
-/** What is printed next, if it comes within that time, on Linux; 0 bytes elsewhere. */
-export function awaitOutput(masterFd: number, memory: Uint8Array, patience: Patience): number {
-  return isLinux ? linux.awaitOutput(masterFd, memory, patience) : 0;
 }

@@ -6,7 +6,6 @@ import type { LivePtyState } from "../../protocol/handover/terminals.ts";
 import { giveBack } from "../process/garbage.ts";
 import { usageOf } from "../process/usage.ts";
 import type { PtyDriver, PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
-import { EchoAtOnce } from "./echo-at-once.ts";
 import { duplicateMaster, readMaster, setSize } from "./flow.ts";
 import { MasterWriter } from "./master-writer.ts";
 import { silence } from "./silence.ts";
@@ -39,7 +38,6 @@ export class NativePty implements PtyProcess {
   readonly ended: Promise<PtyExit>;
   readonly #child: Started["child"];
   readonly #terminal: Started["terminal"];
-  readonly #echo: EchoAtOnce;
   /** Where there is none (macOS), Bun itself writes. */
   readonly #writer: MasterWriter | undefined;
   #pendingBytes = 0;
@@ -52,13 +50,8 @@ export class NativePty implements PtyProcess {
 
   constructor(spec: PtySpec, start: StartOnTerminal) {
     const { onOutput } = spec;
-    this.#echo = new EchoAtOnce((chunk) => {
-      this.#chunks++;
-      onOutput(chunk);
-    });
     const printed = (chunk: Uint8Array) => {
       this.#chunks++;
-      this.#echo.printed();
       onOutput(chunk);
     };
     const { child, terminal, masterFd } = start(spec, {
@@ -104,11 +97,6 @@ export class NativePty implements PtyProcess {
       this.#pendingBytes += bytes.length;
       this.#terminal.write(bytes);
     }
-  }
-
-  typed(bytes: number): void {
-    const isWritten = this.#writer?.pendingBytes === 0 && !this.#isClosed;
-    if (isWritten) this.#echo.typed(bytes, this.#writer!.fd);
   }
 
   get isAtRest(): boolean {

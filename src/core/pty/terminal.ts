@@ -13,7 +13,6 @@ import type { ProcessEntry } from "../process/process-table.ts";
 import { terminate } from "../process/terminate.ts";
 import { Audience } from "./audience.ts";
 import type { PtyExit, PtyProcess, TerminalSize } from "./driver.ts";
-import { EchoWait } from "./echo-wait.ts";
 import { InputOrder } from "./input-order.ts";
 import { Keeping } from "./keeping.ts";
 import { OutputRing } from "./output-ring.ts";
@@ -34,7 +33,6 @@ export class Terminal {
   readonly ring: OutputRing;
   readonly createdAt: Instant;
   readonly done: Promise<void>;
-  readonly echo = new EchoWait();
   readonly keeping: Keeping;
   #lastActivity: Instant;
   readonly #began: number;
@@ -158,10 +156,8 @@ export class Terminal {
     const size = client && this.#sizes.typed(client);
     if (size) this.#resize(size);
     this.#input.typed(bytes);
-    // While its echo is being made.
     this.spec.typing.note(this);
     this.#lastActivity = new Instant();
-    this.#pty.typed?.(bytes.length);
     return this.#pty.pendingBytes + this.#input.heldBytes;
   }
 
@@ -214,7 +210,6 @@ export class Terminal {
     noteGarbage(chunk.length); // what is made of it on its way
     this.picture.printed(chunk, this.displayCount > 0);
     this.audience.printed();
-    this.echo.printed();
   }
 
   #answer(text: string): void {

@@ -19,10 +19,6 @@ export class Typing {
     this.#last = { at, when: performance.now() };
   }
 
-  get isGoingOn(): boolean {
-    return performance.now() - this.#last.when < typingMs;
-  }
-
   isGoingOnBeside(terminal: object): boolean {
     const { when } = this.#last.at === terminal ? this.#lastElsewhere : this.#last;
     return performance.now() - when < typingMs;
@@ -31,7 +27,5 @@ export class Typing {
 
 /** At the terminals of this process, but for those of a rehearsal. */
 export const typing = new Typing();
-
-export const isSomebodyTyping = (): boolean => typing.isGoingOn;
 
 export const isSomebodyTypingBeside = (terminal: object): boolean => typing.isGoingOnBeside(terminal);

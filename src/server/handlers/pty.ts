@@ -1,4 +1,3 @@
-import { keystrokeBytesMax } from "../../core/limits.ts";
 import { terminalSummary } from "../../core/pty/summary.ts";
 import type { Terminal } from "../../core/pty/terminal.ts";
 import { waitFor } from "../../core/pty/wait.ts";
@@ -29,13 +28,8 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
         if (answers && !mayAnswer(terminal, subscriptions))
           return { session_id, bytes: bytes.length, pending_bytes: 0 };
         if (!answers) noteTyping(terminal, subscriptions);
-        const before = terminal.ring.end;
         const pending = terminal.write(bytes, answers ? undefined : lane);
-        const reply = { session_id, bytes: bytes.length, pending_bytes: pending };
-        // Who types waits for the echo, not for the reply: that goes first.
-        const isEchoed = terminal.ring.end > before;
-        const isKeystroke = bytes.length <= keystrokeBytesMax && subscriptions.has(session_id);
-        return isKeystroke && !isEchoed ? terminal.echo.printedOrLate().then(() => reply) : reply;
+        return { session_id, bytes: bytes.length, pending_bytes: pending };
       });
     },
 
