@@ -24,9 +24,6 @@ export const drainMaxMs = 80;
 /** A warm shell holds some 0.5 MB of its own; a session that rests this long gives it back. */
 export const warmShellIdleMs = 60_000;
 
-/** So long a builtin is waited for right behind the word to run it: at first awake, then asleep. */
-export const visitPatience = { awakeMs: 0.3, waitMs: 0.6 };
-
 /**
  * Warm shells of all sessions together: a 64th of the memory, at 0.5 MB each, and a quarter of the descriptors, of
  * which each takes 10. The kernel's list of children is read at each command's end: with 750 of them that took 0.25 ms

@@ -193,8 +193,7 @@ export class Command implements KnownCommand {
     const signal = keep.signalOf(exit, this.#stopReason);
     this.output.finish(); // not before: what is being stopped may print without end until it is dead
     if (!this.#goesOn) await custody.removeRoot(process.pid);
-    if (!this.#stdout.isDrained || !this.#stderr.isDrained)
-      await Promise.all([this.#stdout.drained(drainMaxMs), this.#stderr.drained(drainMaxMs)]);
+    await Promise.all([this.#stdout.drained(drainMaxMs), this.#stderr.drained(drainMaxMs)]);
     this.#stdout.discardRest();
     this.#stderr.discardRest();
     const leftovers = this.#goesOn ? [] : await this.#describeLeftovers();

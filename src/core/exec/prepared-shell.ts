@@ -112,12 +112,11 @@ export class PreparedShell {
     this.#tend(feed);
     this.#writeCommand(feed.command);
     const list = variables.length > 0 ? `builtin declare -p ${variables.join(" ")}\n` : undefined;
-    return this.#visits!.prepare(list !== undefined, (justBefore, justAfter) => {
+    return this.#visits!.prepare(list !== undefined, (justBefore) => {
       if (this.#commandFd === undefined) return; // stopped before it began
       justBefore();
       const words = list === undefined ? visitWords.run : visitWords.runAndList + list;
       writeWhole(this.#commandFd, bytesOf(words));
-      justAfter();
     });
   }
 

@@ -1,9 +1,7 @@
 // Visits to a shell that waits: commands that it runs and then waits on. It says on a pipe of its own how each ended, and
 // lists the variables that it may have changed.
-import { visitPatience } from "../limits.ts";
-import { closeFd, cpuMsOf, hasInput } from "../process/libc.ts";
+import { closeFd, cpuMsOf } from "../process/libc.ts";
 import { PipeReader } from "../process/pipe-reader.ts";
-import { awaitShortly } from "../process/short-wait.ts";
 import type { ProcessEnd, SpawnedProcess } from "../process/spawn.ts";
 import { type ByteString, byteStringOf } from "./shell/byte-string.ts";
 
@@ -27,12 +25,6 @@ export interface Visit {
 /** A path may have 4096 bytes, twice; the rest is for variables. */
 const listMaxChars = 1024 * 1024;
 
-/** In all sessions. Where there are several, none of them is waited for: they are to run beside each other. */
-let underWay = 0;
-/** The shell that was visited last, and when. Where another is visited so soon, several sessions are at work. */
-let latest = { pid: 0, at: 0 };
-const besideMs = 2;
-
 export class ShellVisits {
   #pipe: PipeReader | undefined;
   #text: ByteString = "";
@@ -52,14 +44,12 @@ export class ShellVisits {
     void shell.exited.then((end) => this.#shellEnded(end));
   }
 
-  /** `begin` is given what is to be done just before and just after. */
-  prepare(listsVariables: boolean, begin: (justBefore: () => void, justAfter: () => void) => void): Visit {
+  /** `begin` calls its argument just before it wakes the shell. */
+  prepare(listsVariables: boolean, begin: (justBefore: () => void) => void): Visit {
     const { pid, output } = this.shell;
     const { promise: exited, resolve } = Promise.withResolvers<ProcessEnd>();
     this.#shellEnded = resolve;
     const cpuBeforeMs = cpuMsOf(pid) ?? 0;
-    underWay++;
-    void exited.then(() => underWay--);
     let end: VisitEnd | undefined;
     const onEnd = (said: VisitEnd) => {
       end = said;
@@ -74,14 +64,11 @@ export class ShellVisits {
             : this.shell.usage(),
       },
       begin: () =>
-        begin(
-          () => {
-            this.#open();
-            this.#onEnd = onEnd;
-            this.#fieldCount = listsVariables ? 4 : 3;
-          },
-          () => this.#awaitEnd(),
-        ),
+        begin(() => {
+          this.#pipe ??= new PipeReader(this.fd, (chunk) => this.#take(byteStringOf(chunk)));
+          this.#onEnd = onEnd;
+          this.#fieldCount = listsVariables ? 4 : 3;
+        }),
       get end() {
         return end;
       },
@@ -97,31 +84,6 @@ export class ShellVisits {
   async close(): Promise<void> {
     this.end();
     await this.#pipe?.stop();
-  }
-
-  /**
-   * Most visits are over before the next turn of the event loop would come. Nothing of this one was printed before this
-   * turn, so that all of it is still in the pipes.
-   */
-  #awaitEnd(): void {
-    const pipe = this.#open();
-    const { pid } = this.shell;
-    const began = performance.now();
-    const isBeside = latest.pid !== pid && began - latest.at < besideMs;
-    latest = { pid, at: began };
-    // Where the shell has died, its descriptors may be another's.
-    if (underWay > 1 || isBeside || pipe.isEnded) return;
-    if (!awaitShortly(() => hasInput(this.fd), this.fd, visitPatience)) return;
-    latest.at = performance.now();
-    const { stdout, stderr } = this.shell.output.open();
-    stdout.readNow();
-    stderr.readNow();
-    pipe.readNow();
-  }
-
-  #open(): PipeReader {
-    this.#pipe ??= new PipeReader(this.fd, (chunk) => this.#take(byteStringOf(chunk)));
-    return this.#pipe;
   }
 
   /** What is too much is counted, and not kept. */

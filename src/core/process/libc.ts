@@ -22,7 +22,6 @@ const shared = {
   pwrite: { args: [i32, pointer, u64, FFIType.i64], returns: i32 },
   isatty: { args: [i32], returns: i32 },
   clock_gettime: { args: [i32, pointer], returns: i32 },
-  sched_yield: { args: [], returns: i32 },
   ftruncate: { args: [i32, FFIType.i64], returns: i32 },
 } as const;
 const linuxOnly = {
@@ -30,7 +29,6 @@ const linuxOnly = {
   prctl: { args: [i32, u64, u64, u64, u64], returns: i32 },
   fcntl: { args: [i32, i32, i32], returns: i32 },
   ioctl: { args: [i32, u64, u64], returns: i32 },
-  ppoll: { args: [pointer, u64, pointer, pointer], returns: i32 },
   send: { args: [i32, pointer, u64, i32], returns: i32 },
   socketpair: { args: [i32, i32, i32, pointer], returns: i32 },
   open: { args: [pointer, i32, i32], returns: i32 },
@@ -88,17 +86,6 @@ export function hasInput(fd: number): boolean {
   return ((pollEntry[1]! >> 16) & POLLIN) !== 0;
 }
 
-const patience = new BigInt64Array(2); // struct timespec: seconds, nanoseconds
-
-/** Sleeps until there is data (or the end of it), for less than a second. False where none has come. Linux only, elsewhere at once. */
-export function awaitInput(fd: number, waitMs: number): boolean {
-  pollEntry[0] = fd;
-  pollEntry[1] = POLLIN;
-  if (!isLinux) return libc.poll(ptr(pollEntry), 1, 0) > 0;
-  patience[1] = BigInt(Math.round(waitMs * 1e6));
-  return libc.ppoll(ptr(pollEntry), 1, ptr(patience), null) > 0;
-}
-
 /** Whether what is written there would reach nobody. A pipe tells it without being written to. */
 export function isReaderGone(fd: number): boolean {
   pollEntry[0] = fd;
@@ -142,10 +129,6 @@ export function rewriteFile(fd: number, bytes: Uint8Array): boolean {
 
 export function closeFd(fd: number): void {
   libc.close(fd);
-}
-
-export function yieldProcessor(): void {
-  libc.sched_yield();
 }
 
 /** Orphans of our descendants become our children instead of init's. Linux only. */

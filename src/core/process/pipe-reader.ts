@@ -1,9 +1,8 @@
 // Reads one pipe to its end and hands the bytes to whoever is the sink at the time. The reader stops reading
 // while the sink is busy: the writing program then blocks, as on any pipe.
 import { closeSync } from "node:fs";
-import { fewBytesMax, fewOrView } from "../../util/few-bytes.ts";
 import { giveBack } from "./garbage.ts";
-import { hasInput, readInto, widenPipe } from "./libc.ts";
+import { hasInput, widenPipe } from "./libc.ts";
 import { standstill } from "./standstill.ts";
 
 /** The most that Linux lets a pipe hold without privilege; the usual is a sixteenth of it. */
@@ -11,11 +10,6 @@ const pipeMaxBytes = 1024 * 1024;
 
 /** Who prints so much prints more. */
 const floodBytes = 1024 * 1024;
-
-/** For what is read out of turn. */
-const memory = Buffer.allocUnsafeSlow(64 * 1024);
-const copied = (length: number): Uint8Array =>
-  length <= fewBytesMax ? fewOrView(memory, 0, length) : new Uint8Array(memory.subarray(0, length));
 
 /** The chunk is the sink's until it is done with it. */
 export type Sink = (chunk: Uint8Array) => void | Promise<void>;
@@ -29,8 +23,6 @@ export class PipeReader {
   #bytes = 0;
   #sinkBusy: Promise<void> | undefined;
   #isEnded = false;
-  /** By `readNow`, and nothing has happened since. */
-  #isEmptied = false;
 
   /** Without a sink what comes is kept for the one that will be given. */
   constructor(
@@ -51,7 +43,6 @@ export class PipeReader {
   }
 
   deliverTo(sink: Sink): void {
-    this.#isEmptied = false;
     this.#sink = sink;
     this.#sinkFound(sink);
   }
@@ -68,18 +59,12 @@ export class PipeReader {
     await this.ended;
   }
 
-  /** There is nothing to wait for. */
-  get isDrained(): boolean {
-    return this.#isEmptied && this.#isQuiet;
-  }
-
   /**
    * Resolves when all that was written before the call has reached the sink. The end of the pipe is not waited
    * for: a background process may hold it open for hours, and even write to it all the time; then it is over
    * after `maxMs` of reading or more bytes than a pipe can have held. Waiting for a slow sink does not count.
    */
   async drained(maxMs: number): Promise<void> {
-    if (this.isDrained) return;
     const bytesMax = this.#bytes + pipeMaxBytes;
     let leftMs = maxMs;
     // What has left the pipe reaches the sink within one turn. So it takes a pipe that is empty and one turn after that.
@@ -93,24 +78,6 @@ export class PipeReader {
       const isQuiet = before === this.#bytes && this.#isQuiet;
       quietLooks = isQuiet ? quietLooks + 1 : 0;
     }
-  }
-
-  /**
-   * Takes what is in the pipe at once, out of turn. Only where nothing was written before this turn: what has been read
-   * in the usual way and is still on its way would be overtaken.
-   */
-  readNow(): void {
-    if (this.#isEnded) return; // its number may be another's by now
-    while (!this.#sinkBusy && hasInput(this.fd)) {
-      const length = readInto(this.fd, memory, 0);
-      if (length <= 0) return;
-      this.#bytes += length;
-      this.#sinkBusy = this.#sink(copied(length))?.then(() => {
-        this.#sinkBusy = undefined;
-      });
-      if (length < memory.length) break; // that was all
-    }
-    this.#isEmptied = this.#sinkBusy === undefined;
   }
 
   get #isQuiet(): boolean {
@@ -131,8 +98,6 @@ export class PipeReader {
       for (;;) {
         const { done, value } = await reader.read();
         if (done) break;
-        if (this.#sinkBusy) await this.#sinkBusy; // with what was read out of turn
-        this.#isEmptied = false;
         if (this.#bytes < floodBytes && this.#bytes + value.length >= floodBytes) widenPipe(this.fd);
         this.#bytes += value.length;
         this.#sinkBusy = this.#sink(value) || undefined;

@@ -2,7 +2,6 @@
 // The engine compiles a function when it has been called some dozens of times, and again, better, after hundreds and
 // thousands. Until then everything is slower, and what is compiled meanwhile takes a processor from whoever waits: the
 // first thousand keys would have echoes of milliseconds among them. Whoever asks for something comes first.
-import { forgetLateness } from "../../core/process/short-wait.ts";
 import { descriptorLimit, memoryLimit, openDescriptors } from "../../core/resources.ts";
 import { descriptorsMax } from "../../core/session/pressure.ts";
 import type { Rooms } from "../doors.ts";
@@ -86,8 +85,6 @@ export class Rehearsal {
     this.#isOver = true;
     clearTimeout(timer);
     for (const stage of stages) await stage.close();
-    // That the engine wanted a processor says nothing of the machine.
-    forgetLateness();
   }
 
   #unlessStopped<T>(work: Promise<T>): Promise<T> {
