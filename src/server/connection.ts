@@ -3,7 +3,7 @@
 import type { Line } from "../protocol/frame.ts";
 import { FarClient } from "../runtime/far-client.ts";
 import type { ServerCounters } from "./counters.ts";
-import type { Dispatcher } from "./dispatch.ts";
+import type { Dispatcher, EncodedReply } from "./dispatch.ts";
 import { FrameQueue, keptRest } from "./frame-queue.ts";
 import { FrontendState } from "./frontend/state.ts";
 import { Inbox, type Listener } from "./inbox.ts";
@@ -160,7 +160,7 @@ export class Connection implements OutgoingQueue, Listener {
     this.#reply(reply, context);
   }
 
-  async #replyLater(reply: Promise<Uint8Array | undefined>, context: RequestContext): Promise<void> {
+  async #replyLater(reply: Promise<EncodedReply | undefined>, context: RequestContext): Promise<void> {
     const late = await reply;
     this.#pending--;
     this.#reply(late, context);
@@ -172,12 +172,19 @@ export class Connection implements OutgoingQueue, Listener {
     this.#closeWhenDone();
   }
 
-  #reply(reply: Uint8Array | undefined, { afterwards }: RequestContext): void {
-    if (reply && !this.isClosed) {
-      this.#replies.push(reply);
+  #reply(reply: EncodedReply | undefined, { afterwards }: RequestContext): void {
+    if (reply && !this.isClosed) this.#sendReply(reply);
+    if (afterwards) for (const action of afterwards) action();
+  }
+
+  #sendReply(reply: EncodedReply): void {
+    if (this.transport.writeReply) {
+      this.transport.writeReply(reply);
+      this.#noteWritten(reply.bytes.length);
+    } else {
+      this.#replies.push(reply.bytes);
       this.#flush();
     }
-    if (afterwards) for (const action of afterwards) action();
   }
 
   #flush(): void {

@@ -2,13 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import { Connection } from "../../../src/server/connection.ts";
 import { newCounters } from "../../../src/server/counters.ts";
-import type { Dispatcher } from "../../../src/server/dispatch.ts";
+import type { Dispatcher, EncodedReply } from "../../../src/server/dispatch.ts";
 import type { TransportStream } from "../../../src/server/transport-stream.ts";
 
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text));
 
 /** Takes as many bytes as it is given room for. */
-function connect() {
+function connect(more: Partial<TransportStream> = {}) {
   const transport = { room: Number.POSITIVE_INFINITY, written: "" };
   const stream: TransportStream = {
     write(bytes) {
@@ -18,11 +18,12 @@ function connect() {
       return taken;
     },
     ...{ senderWaits: true, pauseReading() {}, resumeReading() {}, close() {} },
+    ...more,
   };
-  const reply = bytesOf("[reply]\n");
+  const reply: EncodedReply = { bytes: bytesOf("[reply]\n"), errorCode: "SESSION_BUSY" };
   const connectionLimits = { sessions: 1, commands: 1, requests: 8, queuedBytes: 1000 };
   const dispatcher = { connectionLimits, answer: () => reply } as unknown as Dispatcher;
-  return { transport, connection: new Connection(stream, dispatcher, newCounters(), 1000) };
+  return { transport, reply, connection: new Connection(stream, dispatcher, newCounters(), 1000) };
 }
 
 describe("the outgoing queue", () => {
@@ -62,4 +63,14 @@ describe("the outgoing queue", () => {
     expect(calls).toEqual([false]);
     expect(transport.written).toBe("takennot takennor this");
   });
+});
+
+test("a transport that takes replies by themselves gets the outcome with the bytes", () => {
+  const replies: EncodedReply[] = [];
+  const { transport, reply, connection } = connect({ writeReply: (it) => void replies.push(it) });
+  connection.receive(bytesOf("{}\n"));
+  connection.send(bytesOf("output"));
+  expect(replies).toEqual([reply]);
+  expect(transport.written).toBe("output");
+  expect(connection.counters.bytesOut).toBe(reply.bytes.length + "output".length);
 });
