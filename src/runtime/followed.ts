@@ -23,7 +23,6 @@ export abstract class Followed implements OutletUser {
   /** Has been sent, and has not left yet. */
   #leaving: Passing | undefined;
   #isStarted = false;
-  #isBusy = false;
   #isOver = false;
   /** All has come. */
   isComplete = false;
@@ -97,8 +96,6 @@ export abstract class Followed implements OutletUser {
   }
 
   #advance(): void {
-    if (this.#isBusy) return;
-    this.#isBusy = true; // sending may make room, which would call us again
     while (this.#isStarted && !this.#isOver && !this.#leaving && this.outlet.hasRoom) {
       const next = this.#waiting[0];
       if (!next || next.mayPass?.() === false) break;
@@ -109,6 +106,5 @@ export abstract class Followed implements OutletUser {
       else if (this.outlet.hasRoom) next.hasLeft?.();
       else this.#leaving = next;
     }
-    this.#isBusy = false;
   }
 }

@@ -4,6 +4,7 @@ export interface Outlet {
   readonly isClosed: boolean;
   /** The client cannot say anything any more, such as how much it has taken. */
   readonly isDeaf: boolean;
+  /** Never calls `roomMade` of a user. */
   send(frame: Uint8Array): void;
   /** Resolves when what was sent before has left, or never will. */
   emptied(): Promise<void>;

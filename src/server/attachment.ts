@@ -11,7 +11,7 @@ import { type Encoding, type ExitFrame, isTimeout } from "../protocol/exec.ts";
 import { encodeFrame } from "../protocol/frame.ts";
 import { AttachmentWindow } from "./attachment-window.ts";
 import { hold, holdForNext, leave, releaseForNext, takeOver } from "./held-places.ts";
-import type { LaneSubscriber, OutputLane } from "./lane.ts";
+import type { OutgoingQueue, QueueSubscriber } from "./lane.ts";
 import { base64FrameBytesMax, frameBytesMax } from "./limits.ts";
 import { gapFrame, outputFrame } from "./stream-frames.ts";
 
@@ -19,7 +19,7 @@ export interface AttachmentSpec {
   command: KnownCommand;
   from: Offsets;
   encoding: Encoding;
-  lane: OutputLane;
+  lane: OutgoingQueue;
   stallTimeoutS: number;
   /** Where the client says how much it has taken. */
   windowBytes: number | undefined;
@@ -28,7 +28,7 @@ export interface AttachmentSpec {
   onEnd(): void;
 }
 
-export class Attachment implements LaneSubscriber {
+export class Attachment implements QueueSubscriber {
   readonly #spec: AttachmentSpec;
   readonly #reader: OutputReader;
   #stallTimer: Timer | undefined;
@@ -99,8 +99,7 @@ export class Attachment implements LaneSubscriber {
       this.#watchForStall();
       return;
     }
-    this.#isBusy = true; // sending may make room, which would call us again
-    this.#isBusy = this.#sendNext();
+    this.#isBusy = this.#sendNext(); // until the next turn
     if (this.#isBusy) setImmediate(() => this.#resume());
   }
 

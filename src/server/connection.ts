@@ -2,17 +2,17 @@
 // output that waits.
 import type { Line } from "../protocol/frame.ts";
 import { FarClient } from "../runtime/far-client.ts";
-import { Asker } from "./asker.ts";
 import type { ServerCounters } from "./counters.ts";
-import type { Dispatcher } from "./dispatch.ts";
+import type { Dispatcher, EncodedReply } from "./dispatch.ts";
 import { FrameQueue, keptRest } from "./frame-queue.ts";
 import { FrontendState } from "./frontend/state.ts";
 import { Inbox, type Listener } from "./inbox.ts";
-import type { ClientMemory, LaneSubscriber, OutputLane } from "./lane.ts";
+import type { ClientMemory, OutgoingQueue, QueueSubscriber } from "./lane.ts";
 import { Quota } from "./quota.ts";
-import type { Wire } from "./wire.ts";
+import { RequestContext } from "./request-context.ts";
+import type { TransportStream } from "./transport-stream.ts";
 
-export class Connection implements OutputLane, Listener {
+export class Connection implements OutgoingQueue, Listener {
   lastProgress = performance.now();
   isClosed = false;
   #hasHungUp = false;
@@ -22,19 +22,17 @@ export class Connection implements OutputLane, Listener {
   #current: Uint8Array | undefined;
   readonly #replies = new FrameQueue();
   readonly #output = new FrameQueue();
-  /** Nothing is in any of these: where many watch one terminal, each thing that is looked at is looked at for all. */
-  #isClear = true;
-  #subscribers = new Set<LaneSubscriber>();
+  #subscribers = new Set<QueueSubscriber>();
   #whenEmptied: (() => void)[] = [];
   readonly #memory: ClientMemory;
 
   constructor(
-    readonly wire: Wire,
+    readonly transport: TransportStream,
     readonly dispatcher: Dispatcher,
     readonly counters: ServerCounters,
     maxLineBytes: number,
   ) {
-    this.#inbox = new Inbox(maxLineBytes, wire, this);
+    this.#inbox = new Inbox(maxLineBytes, transport, this);
     this.#memory = {
       lane: this,
       attachments: new Map(),
@@ -53,7 +51,7 @@ export class Connection implements OutputLane, Listener {
 
   /** Replies or output have not left yet. */
   get isSending(): boolean {
-    return !this.hasRoom || this.#replies.bytes > 0;
+    return this.#current !== undefined || this.#replies.bytes > 0 || this.#output.bytes > 0;
   }
 
   /** Whether something is being answered or is on its way, now or as a stream. */
@@ -86,20 +84,20 @@ export class Connection implements OutputLane, Listener {
     for (const subscriber of this.#subscribers) subscriber.closed();
   }
 
-  /** The wire takes bytes again. */
+  /** The transport takes bytes again. */
   writable(): void {
     this.#flush();
     this.#inbox.read();
     this.#closeWhenDone();
   }
 
-  /** The wire is about to be cut by ourselves: nothing more is streamed, and what has been may still arrive. */
+  /** The daemon is about to cut the connection: nothing more is streamed, and what has been may still arrive. */
   fallSilent(): void {
     for (const subscriber of this.#subscribers) subscriber.cutOff?.();
     for (const subscriber of this.#subscribers) subscriber.closed();
   }
 
-  /** The wire is gone. Commands go on; their replies are dropped. */
+  /** The transport is closed. Commands go on; their replies are dropped. */
   closed(): void {
     this.isClosed = true;
     this.#inbox.forget();
@@ -113,31 +111,18 @@ export class Connection implements OutputLane, Listener {
 
   /** Only when nothing waits: what is made later is made of more, and a reply has less to overtake. */
   get hasRoom(): boolean {
-    return this.#isClear || (this.#current === undefined && this.#output.bytes === 0);
+    return this.#current === undefined && this.#output.bytes === 0;
   }
 
   send(frame: Uint8Array): void {
     if (this.isClosed) return;
-    const written = this.#isClear ? this.#write(frame) : 0;
-    if (written < frame.length) this.heldUp(frame, written);
-  }
-
-  heldUp(frame: Uint8Array, written: number): void {
-    if (this.isClosed) return;
-    if (this.#isClear) this.lastProgress = performance.now();
-    this.#isClear = false;
-    // The frame's memory is the caller's again after this.
-    this.#output.push(keptRest(frame, written));
-    if (written > 0) this.#current = this.#output.shift();
-    this.#tellRoomLost();
-  }
-
-  retry(): void {
-    this.#flush();
-  }
-
-  #tellRoomLost(): void {
-    for (const subscriber of this.#subscribers) subscriber.roomLost?.();
+    const wasSending = this.isSending;
+    const written = wasSending ? 0 : this.#write(frame);
+    if (written === frame.length || this.isClosed) return;
+    if (!wasSending) this.lastProgress = performance.now(); // a stall counts from here
+    const rest = keptRest(frame, written);
+    if (written > 0) this.#current = rest;
+    else this.#output.push(rest);
   }
 
   emptied(): Promise<void> {
@@ -149,14 +134,14 @@ export class Connection implements OutputLane, Listener {
     for (const tell of this.#whenEmptied.splice(0)) tell();
   }
 
-  attach(subscriber: LaneSubscriber): void {
+  attach(subscriber: QueueSubscriber): void {
     this.#subscribers.add(subscriber);
     // Who had to be waited for may find the client gone, or refused meanwhile. It is told when it has come to be, and
     // before it starts.
     if (this.isClosed || this.#hasHungUp) queueMicrotask(() => subscriber.closed());
   }
 
-  detach(subscriber: LaneSubscriber): void {
+  detach(subscriber: QueueSubscriber): void {
     this.#subscribers.delete(subscriber);
     this.#closeWhenDone();
   }
@@ -167,18 +152,18 @@ export class Connection implements OutputLane, Listener {
   }
 
   answer(line: Line): void {
-    const client = new Asker(this.#memory);
-    this.#pending++; // from the beginning: who is hung up on by its own message has its answer before the end
-    const reply = this.dispatcher.answer(line, client);
-    if (reply instanceof Promise) return void this.#replyLater(reply, client);
+    const context = new RequestContext(this.#memory);
+    this.#pending++; // before the call: a message that makes the daemon hang up is answered before the close
+    const reply = this.dispatcher.answer(line, context);
+    if (reply instanceof Promise) return void this.#replyLater(reply, context);
     this.#pending--;
-    this.#reply(reply, client);
+    this.#reply(reply, context);
   }
 
-  async #replyLater(reply: Promise<Uint8Array | undefined>, client: Asker): Promise<void> {
+  async #replyLater(reply: Promise<EncodedReply | undefined>, context: RequestContext): Promise<void> {
     const late = await reply;
     this.#pending--;
-    this.#reply(late, client);
+    this.#reply(late, context);
     this.#inbox.read();
     this.#closeWhenDone();
   }
@@ -187,46 +172,50 @@ export class Connection implements OutputLane, Listener {
     this.#closeWhenDone();
   }
 
-  #reply(reply: Uint8Array | undefined, { afterwards }: Asker): void {
-    if (reply && !this.isClosed) {
-      this.#replies.push(reply);
-      this.#isClear = false;
-    }
-    this.#flush();
+  #reply(reply: EncodedReply | undefined, { afterwards }: RequestContext): void {
+    if (reply && !this.isClosed) this.#sendReply(reply);
     if (afterwards) for (const action of afterwards) action();
   }
 
+  #sendReply(reply: EncodedReply): void {
+    if (this.transport.writeReply) {
+      this.transport.writeReply(reply);
+      this.#noteWritten(reply.bytes.length);
+    } else {
+      this.#replies.push(reply.bytes);
+      this.#flush();
+    }
+  }
+
   #flush(): void {
-    if (this.#isClear) return;
     const hadRoom = this.hasRoom;
     while (!this.isClosed) {
-      this.#current ??= this.#replies.shift() ?? this.#output.shift();
-      if (!this.#current) break;
-      const written = this.#write(this.#current);
-      if (written < this.#current.length) {
-        this.#current = this.#current.subarray(written);
-        break;
-      }
-      this.#current = undefined;
+      const frame = this.#current ?? this.#replies.shift() ?? this.#output.shift();
+      if (!frame) break;
+      const written = this.#write(frame);
+      this.#current = written < frame.length ? frame.subarray(written) : undefined;
+      if (this.#current) break;
     }
-    this.#isClear = this.#current === undefined && this.#replies.bytes === 0 && this.#output.bytes === 0;
-    if (hadRoom && !this.hasRoom) this.#tellRoomLost();
     if (hadRoom || !this.hasRoom) return;
     this.#tellEmptied();
     for (const subscriber of this.#subscribers) subscriber.roomMade();
   }
 
   #write(bytes: Uint8Array): number {
-    const written = Math.max(0, this.wire.write(bytes));
-    this.counters.bytesOut += written;
-    if (written > 0) this.lastProgress = performance.now();
+    const written = Math.max(0, this.transport.write(bytes));
+    if (written > 0) this.#noteWritten(written);
     return written;
+  }
+
+  #noteWritten(bytes: number): void {
+    this.counters.bytesOut += bytes;
+    this.lastProgress = performance.now();
   }
 
   #closeWhenDone(): void {
     if (!this.#inbox.isEnded || !this.#inbox.isDone || this.isBusy || this.isClosed) return;
     this.isClosed = true;
     this.#memory.far.release();
-    this.wire.close();
+    this.transport.close();
   }
 }

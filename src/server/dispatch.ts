@@ -12,7 +12,7 @@ import {
   requestOf,
   unknownId,
 } from "../protocol/envelope.ts";
-import { TrlError } from "../protocol/errors.ts";
+import { type ErrorCode, TrlError } from "../protocol/errors.ts";
 import { encodeFrame, type Line } from "../protocol/frame.ts";
 import { isMethodName, methods } from "../protocol/methods.ts";
 import { nearest } from "../util/nearest.ts";
@@ -22,7 +22,14 @@ import type { Client } from "./lane.ts";
 import type { ConnectionLimits } from "./quota.ts";
 import type { Router } from "./router.ts";
 
-type Answer = Uint8Array | undefined;
+/** A reply as its frame, with its outcome, so that no transport has to search the bytes for it. */
+export interface EncodedReply {
+  bytes: Uint8Array;
+  /** Undefined where the request succeeded, and for replies of the frontend dialect, which has no codes. */
+  errorCode: ErrorCode | undefined;
+}
+
+type Answer = EncodedReply | undefined;
 
 export class Dispatcher {
   constructor(
@@ -71,14 +78,16 @@ export class Dispatcher {
 
   async #answerFrontend(fields: Record<string, unknown>, client: Client): Promise<Answer> {
     try {
-      return await this.frontend.answer(fields, client);
+      const bytes = await this.frontend.answer(fields, client);
+      return bytes && { bytes, errorCode: undefined };
     } catch (error) {
       return await this.#frontendError(this.#noteError(error), client);
     }
   }
 
   #frontendError({ message }: TrlError, client: Client): Promise<Answer> {
-    return client.frontend.inTurn(Promise.resolve(this.frontend.error(message, client)), true);
+    const reply = { bytes: this.frontend.error(message, client), errorCode: undefined };
+    return client.frontend.inTurn(Promise.resolve(reply), true);
   }
 
   #noteError(error: unknown): TrlError {
@@ -88,11 +97,12 @@ export class Dispatcher {
   }
 
   /** A reply can be too large even for a string. */
-  #encode(reply: Reply): Uint8Array {
+  #encode(reply: Reply): EncodedReply {
     try {
-      return encodeFrame(reply);
+      return { bytes: encodeFrame(reply), errorCode: reply.ok ? undefined : reply.error.code };
     } catch (error) {
-      return encodeFrame(errorReply(reply.id, this.#asTrlError(error)));
+      const known = this.#asTrlError(error);
+      return { bytes: encodeFrame(errorReply(reply.id, known)), errorCode: known.code };
     }
   }
 

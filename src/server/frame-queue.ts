@@ -1,4 +1,4 @@
-/** Frames that wait for the wire, and how many bytes they are. */
+/** Frames that wait for the transport, and how many bytes they are. */
 export class FrameQueue {
   bytes = 0;
   #frames: Uint8Array[] = [];

@@ -1,7 +1,7 @@
 // What a client says, taken up line by line for as long as there is room for the answers.
 import { type Line, LineDecoder } from "../protocol/frame.ts";
 import { lineBytesPerTurnMax, linesPerTurnMax, unreadBytesMax } from "./limits.ts";
-import type { Wire } from "./wire.ts";
+import type { TransportStream } from "./transport-stream.ts";
 
 export interface Listener {
   /** Nobody would hear an answer. */
@@ -27,7 +27,7 @@ export class Inbox {
 
   constructor(
     maxLineBytes: number,
-    readonly wire: Wire,
+    readonly transport: TransportStream,
     readonly listener: Listener,
   ) {
     this.#decoder = new LineDecoder(maxLineBytes);
@@ -116,11 +116,11 @@ export class Inbox {
   /** Reading pauses while a client does not read its replies, and while it asks faster than it is answered. */
   #regulate(): void {
     const { isFull, isClosed } = this.listener;
-    const hasEnough = this.wire.senderWaits && this.#unreadBytes > unreadBytesMax;
+    const hasEnough = this.transport.senderWaits && this.#unreadBytes > unreadBytesMax;
     const isPaused = isFull || hasEnough;
     if (isPaused === this.#isPaused || isClosed) return;
     this.#isPaused = isPaused;
-    if (isPaused) this.wire.pauseReading();
-    else this.wire.resumeReading();
+    if (isPaused) this.transport.pauseReading();
+    else this.transport.resumeReading();
   }
 }

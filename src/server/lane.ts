@@ -1,38 +1,28 @@
 import type { FarClient } from "../runtime/far-client.ts";
 import type { Attachment } from "./attachment.ts";
-import type { ServerCounters } from "./counters.ts";
 import type { FrontendState } from "./frontend/state.ts";
 import type { Quota } from "./quota.ts";
 import type { TerminalSubscription } from "./terminal-subscription.ts";
-import type { Wire } from "./wire.ts";
 
-/** The way out of a connection for what it subscribed to: bounded, and overtaken by replies. */
-export interface OutputLane {
+/** Outgoing queue of a connection, for the frames of its subscriptions: bounded, and overtaken by replies. */
+export interface OutgoingQueue {
   readonly hasRoom: boolean;
   readonly isClosed: boolean;
   /** The client cannot say anything any more, such as how much it has taken. */
   readonly isDeaf: boolean;
   /** When the client last took anything, by performance.now(). */
   readonly lastProgress: number;
-  /** The frame's memory may be used again after the call. */
+  /** The frame's memory may be used again after the call. Never calls `roomMade` of a subscriber. */
   send(frame: Uint8Array): void;
-  /** Where there is room, one may write to it without the lane; what it then did not take of a frame is the lane's. */
-  readonly wire: Pick<Wire, "write" | "fd">;
-  heldUp(frame: Uint8Array, written: number): void;
-  /** Tries to send that, and nothing else. */
-  retry(): void;
-  readonly counters: ServerCounters;
   /** Resolves when what was sent before has left, or never will. */
   emptied(): Promise<void>;
-  /** What an attached subscriber is told; it keeps the connection open until it detaches. */
-  attach(subscriber: LaneSubscriber): void;
-  detach(subscriber: LaneSubscriber): void;
+  /** An attached subscriber is called back, and keeps the connection open until it detaches. */
+  attach(subscriber: QueueSubscriber): void;
+  detach(subscriber: QueueSubscriber): void;
 }
 
-export interface LaneSubscriber {
+export interface QueueSubscriber {
   roomMade(): void;
-  /** By something else that was sent. */
-  roomLost?(): void;
   /** The client has gone. */
   closed(): void;
   /** Before that, where it is our own doing and not for long. */
@@ -41,7 +31,7 @@ export interface LaneSubscriber {
 
 /** What a connection remembers between its requests. */
 export interface ClientMemory {
-  lane: OutputLane;
+  lane: OutgoingQueue;
   /** Of the commands that it follows, by their ids. */
   attachments: Map<string, Set<Attachment>>;
   /** The terminals that it watches, by their ids. */

@@ -2,12 +2,11 @@
 // ring is the queue. Who falls so far behind that it has been overwritten is told of the gap and sees the screen anew;
 // neither the program nor anybody else waits.
 
-import type { TerminalFollower, TerminalListener } from "../core/pty/audience.ts";
+import type { TerminalListener } from "../core/pty/audience.ts";
 import type { TerminalSize } from "../core/pty/driver.ts";
 import type { Redraw } from "../core/pty/screen/picture.ts";
 import type { Terminal } from "../core/pty/terminal.ts";
-import { type InStep, inStepOf, type Stepper } from "./in-step.ts";
-import type { LaneSubscriber, OutputLane } from "./lane.ts";
+import type { OutgoingQueue, QueueSubscriber } from "./lane.ts";
 import { controlFrame, outputFrame, redrawFrame, type TerminalDialect } from "./terminal-frames.ts";
 
 /** More sizes than anybody can see. */
@@ -15,7 +14,7 @@ const resizesMax = 64;
 
 export interface SubscriptionSpec {
   terminal: Terminal;
-  lane: OutputLane;
+  lane: OutgoingQueue;
   dialect: TerminalDialect;
   /** Where to begin; undefined for a redraw of the screen, with so many lines above it. */
   from: number | undefined;
@@ -29,12 +28,9 @@ export interface SubscriptionSpec {
   onEnd(): void;
 }
 
-export class TerminalSubscription implements LaneSubscriber, TerminalListener, TerminalFollower, Stepper {
+export class TerminalSubscription implements QueueSubscriber, TerminalListener {
   readonly isDisplay: boolean;
   readonly #spec: SubscriptionSpec;
-  /** While it has seen everything and goes on with the others. */
-  #inStep: InStep | undefined;
-  /** Otherwise. */
   #cursor: number;
   /** What the client has taken, by its own word. */
   #takenTo: number;
@@ -46,7 +42,6 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener, T
   #scrollback: number;
   #resizes: (TerminalSize & { offset: number })[] = [];
   #isStarted = false;
-  #isBusy = false;
   #isOver = false;
 
   constructor(spec: SubscriptionSpec) {
@@ -58,7 +53,6 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener, T
     this.#wantsRedraw = from === undefined;
     this.#scrollback = scrollback;
     terminal.audience.add(this);
-    terminal.audience.follow(this);
     lane.attach(this);
   }
 
@@ -84,16 +78,11 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener, T
     this.#advance();
   }
 
-  get lane(): OutputLane {
-    return this.#spec.lane;
-  }
-
   printed(): void {
     this.#advance();
   }
 
   resized(size: TerminalSize): void {
-    this.fallOut();
     this.#drawing = this.#redraw = undefined; // of the size before
     const offset = this.#spec.terminal.ring.end;
     if (this.#resizes.at(-1)?.offset === offset) this.#resizes.pop();
@@ -103,7 +92,6 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener, T
   }
 
   exited(): void {
-    this.fallOut();
     this.#advance();
   }
 
@@ -117,10 +105,6 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener, T
     this.#advance();
   }
 
-  roomLost(): void {
-    this.fallOut();
-  }
-
   closed(): void {
     this.end();
   }
@@ -128,38 +112,15 @@ export class TerminalSubscription implements LaneSubscriber, TerminalListener, T
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.fallOut();
     const { terminal, lane, onEnd } = this.#spec;
-    terminal.audience.unfollow(this);
     terminal.audience.remove(this);
     lane.detach(this);
     onEnd();
   }
 
-  #fallIn(): void {
-    const { terminal, dialect } = this.#spec;
-    const group = inStepOf(terminal, dialect);
-    if (!group.join(this)) return;
-    this.#inStep = group;
-    terminal.audience.unfollow(this);
-  }
-
-  fallOut(): void {
-    if (!this.#inStep) return;
-    this.#cursor = this.#takenTo = this.#inStep.leave(this);
-    this.#inStep = undefined;
-    this.#spec.terminal.audience.follow(this);
-  }
-
   #advance(): void {
-    if (!this.#isStarted || this.#isBusy || this.#inStep) return;
-    const { lane, windowBytes } = this.#spec;
-    this.#isBusy = true; // sending may make room, which would call us again
-    while (!this.#isOver && lane.hasRoom && this.#sendNext());
-    this.#isBusy = false;
-    // There is nothing left to send, unless it must not be sent yet.
-    const isCaughtUp = !this.#isOver && lane.hasRoom && !this.#wantsRedraw;
-    if (isCaughtUp && windowBytes === undefined) this.#fallIn();
+    if (!this.#isStarted) return;
+    while (!this.#isOver && this.#spec.lane.hasRoom && this.#sendNext());
   }
 
   /** False where there is nothing to send for now. */

@@ -1,7 +1,6 @@
 // The Unix socket transport.
 import { renameSync, rmSync, statSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { sendSome } from "../core/process/libc.ts";
 import { listening } from "../core/process/listening.ts";
 import { descriptorsLeft } from "../core/resources.ts";
 import { Connection } from "./connection.ts";
@@ -9,7 +8,7 @@ import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import type { Door } from "./door.ts";
 import { untilTaken } from "./farewell.ts";
-import type { Wire } from "./wire.ts";
+import type { TransportStream } from "./transport-stream.ts";
 
 export interface UnixServerOptions {
   path: string;
@@ -22,10 +21,8 @@ export interface UnixServerOptions {
   fd: number | undefined;
 }
 
-type Data = { connection: Connection; wire: SocketWire } | undefined;
+type Data = { connection: Connection } | undefined;
 type Socket = Bun.Socket<Data>;
-
-const noDescriptor = -1;
 
 export function serveUnix(options: UnixServerOptions): Door {
   const { path } = options;
@@ -94,8 +91,9 @@ function handlers(
       counters.connections++;
       counters.connectionsTotal++;
       sockets.add(socket);
-      const wire = new SocketWire(socket);
-      socket.data = { wire, connection: new Connection(wire, dispatcher, counters, maxLineBytes) };
+      socket.data = {
+        connection: new Connection(streamOf(socket), dispatcher, counters, maxLineBytes),
+      };
     },
     data: (socket, chunk) => socket.data?.connection.receive(chunk),
     end: (socket) => socket.data?.connection.endOfInput(),
@@ -108,42 +106,13 @@ function handlers(
 function closed(socket: Socket, sockets: Set<Socket>, counters: ServerCounters): void {
   if (!sockets.delete(socket)) return;
   counters.connections--;
-  socket.data?.wire.forget();
   socket.data?.connection.closed();
 }
 
-class SocketWire implements Wire {
-  readonly senderWaits = true;
-  fd: number;
-
-  constructor(readonly socket: Socket) {
-    this.fd = (socket as Socket & { fd: number }).fd;
-  }
-
-  /**
-   * By the system call alone, as most of it is taken at once: Bun's way there is four times as long. What is left goes
-   * that way, since Bun has to tell when there is room again.
-   */
-  write(bytes: Uint8Array): number {
-    const sent = sendSome(this.fd, bytes);
-    if (sent === bytes.length) return sent;
-    return sent + Math.max(0, this.socket.write(sent === 0 ? bytes : bytes.subarray(sent)));
-  }
-
-  /** The number is somebody else's from now on. */
-  forget(): void {
-    this.fd = noDescriptor;
-  }
-
-  pauseReading(): void {
-    this.socket.pause();
-  }
-
-  resumeReading(): void {
-    this.socket.resume();
-  }
-
-  close(): void {
-    this.socket.end();
-  }
-}
+const streamOf = (socket: Socket): TransportStream => ({
+  write: (bytes) => socket.write(bytes),
+  senderWaits: true,
+  pauseReading: () => void socket.pause(),
+  resumeReading: () => void socket.resume(),
+  close: () => void socket.end(),
+});

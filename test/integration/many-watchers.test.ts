@@ -1,4 +1,4 @@
-// Many who watch one terminal: what is printed goes to those who keep up in one go, and each of them sees it whole.
+// Many subscribers of one terminal: each sees all of its output, in order, whatever the others do.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { newTerminal, Watcher } from "../support/terminal.ts";
@@ -67,7 +67,7 @@ describe("many watchers", () => {
     expect(new Set(sizes)).toEqual(new Set([6]));
   });
 
-  // Short pieces go to all in one call, of which a socket takes all or nothing; of long ones it takes a part.
+  // A socket takes all or nothing of a short frame, and a part of a long one.
   test.each([
     ["short", 150, 2500],
     ["long", 6, 60_000],

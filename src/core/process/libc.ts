@@ -29,7 +29,6 @@ const linuxOnly = {
   prctl: { args: [i32, u64, u64, u64, u64], returns: i32 },
   fcntl: { args: [i32, i32, i32], returns: i32 },
   ioctl: { args: [i32, u64, u64], returns: i32 },
-  send: { args: [i32, pointer, u64, i32], returns: i32 },
   socketpair: { args: [i32, i32, i32, pointer], returns: i32 },
   open: { args: [pointer, i32, i32], returns: i32 },
   waitid: { args: [i32, i32, pointer, i32], returns: i32 },
@@ -47,7 +46,6 @@ const POLLERR = 8;
 const POLLHUP = 16;
 const WNOHANG = 1;
 const LOCK_EX_NB = 2 | 4;
-const MSG_DONTWAIT_NOSIGNAL = 0x40 | 0x4000;
 const PR_SET_PDEATHSIG = 1;
 const PR_SET_CHILD_SUBREAPER = 36;
 const F_SETPIPE_SZ = 1031;
@@ -102,12 +100,6 @@ export function kill(pid: number, signalNumber: number): boolean {
 /** How many bytes were taken; less than 0 where it failed, for whatever reason. */
 export function writeSome(fd: number, bytes: Uint8Array): number {
   return bytes.length === 0 ? 0 : libc.write(fd, ptr(bytes), bytes.length);
-}
-
-/** To a socket, without waiting: how many bytes it took; none where it failed, for whatever reason. Linux only. */
-export function sendSome(fd: number, bytes: Uint8Array): number {
-  if (!isLinux || bytes.length === 0) return 0;
-  return Math.max(0, libc.send(fd, ptr(bytes), bytes.length, MSG_DONTWAIT_NOSIGNAL));
 }
 
 /** False where not all of it was taken. */

@@ -1,22 +1,17 @@
-// Those who watch a terminal.
+// The listeners of a terminal.
 import type { TerminalSize } from "./driver.ts";
 
 export interface TerminalListener {
   /** Shows the output to somebody, and answers the program's questions to its terminal. */
   readonly isDisplay: boolean;
+  printed(): void;
   resized(size: TerminalSize): void;
   /** At the end of the program, and again when everything that it started is dead. */
   exited(): void;
 }
 
-/** Hears of everything that is printed. */
-export interface TerminalFollower {
-  printed(): void;
-}
-
 export class Audience {
   readonly #listeners = new Set<TerminalListener>();
-  readonly #followers = new Set<TerminalFollower>();
   #displayCount = 0;
 
   get size(): number {
@@ -38,20 +33,12 @@ export class Audience {
     this.#countDisplays();
   }
 
-  follow(follower: TerminalFollower): void {
-    this.#followers.add(follower);
-  }
-
-  unfollow(follower: TerminalFollower): void {
-    this.#followers.delete(follower);
-  }
-
   #countDisplays(): void {
     this.#displayCount = [...this.#listeners].filter(({ isDisplay }) => isDisplay).length;
   }
 
   printed(): void {
-    for (const follower of this.#followers) follower.printed();
+    for (const listener of this.#listeners) listener.printed();
   }
 
   resized(size: TerminalSize): void {

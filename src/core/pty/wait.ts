@@ -1,7 +1,7 @@
 // Waits until a terminal shows something, falls silent or ends.
 import type { Until, WaitOutcome } from "../../protocol/pty.ts";
 import { afterSeconds } from "../../util/long-timer.ts";
-import type { TerminalFollower, TerminalListener } from "./audience.ts";
+import type { TerminalListener } from "./audience.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** After the timeout, what is printed by then is looked at for so long. */
@@ -14,7 +14,7 @@ export function waitFor(terminal: Terminal, until: Until, timeoutS: number): Pro
   return new Promise((resolve, reject) => {
     const search = pattern && terminal.picture.waitFor(pattern);
     let stopSilence = () => {};
-    const listener: TerminalListener & TerminalFollower = {
+    const listener: TerminalListener = {
       isDisplay: false,
       printed: () => awaitSilence(),
       resized() {},
@@ -28,7 +28,6 @@ export function waitFor(terminal: Terminal, until: Until, timeoutS: number): Pro
       stopTimer();
       stopSilence();
       search?.stop();
-      terminal.audience.unfollow(listener);
       terminal.audience.remove(listener);
     };
     const finish = (outcome: WaitOutcome) => {
@@ -51,7 +50,6 @@ export function waitFor(terminal: Terminal, until: Until, timeoutS: number): Pro
       reject(error);
     });
     terminal.audience.add(listener);
-    terminal.audience.follow(listener);
     awaitSilence();
     if (terminal.exit) finishWhenRead("exit");
   });

@@ -1,7 +1,7 @@
 // How what is known of a killed daemon's commands and terminals is told.
 import { encodeFrame } from "../../protocol/frame.ts";
 import type { MethodName, Params, Result } from "../../protocol/methods.ts";
-import type { Client, LaneSubscriber } from "../lane.ts";
+import type { Client, QueueSubscriber } from "../lane.ts";
 
 /** What answers, where something is known of the id. */
 export type Recovering = {
@@ -13,7 +13,7 @@ export type Recovering = {
 
 /** All that follows the reply. */
 export function sendLast(frames: object[], { lane, afterReply }: Client): void {
-  const subscriber: LaneSubscriber = { roomMade() {}, closed() {} };
+  const subscriber: QueueSubscriber = { roomMade() {}, closed() {} };
   lane.attach(subscriber); // keeps the connection open until then
   afterReply(() => {
     for (const frame of frames) lane.send(encodeFrame(frame));

@@ -3,12 +3,11 @@
 import { collectGarbage } from "../../core/process/garbage.ts";
 import { Connection } from "../connection.ts";
 import type { ServerCounters } from "../counters.ts";
-import type { Dispatcher } from "../dispatch.ts";
+import type { Dispatcher, EncodedReply } from "../dispatch.ts";
 import { pipeBytesMax } from "../limits.ts";
 
 export interface Answer {
-  /** The reply's line, without its end. */
-  line: Uint8Array;
+  reply: EncodedReply;
   /** What follows it; undefined where nothing does. */
   frames: ReadableStream<Uint8Array> | undefined;
 }
@@ -25,8 +24,7 @@ export async function exchange(
   }: { dispatcher: Dispatcher; counters: ServerCounters; maxLineBytes: number },
   { format, streams }: { format: FrameFormat; streams: boolean },
 ): Promise<Answer> {
-  const first = Promise.withResolvers<Uint8Array>();
-  let hasFirst = false;
+  const { promise: replied, resolve } = Promise.withResolvers<EncodedReply>();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let isOver = false;
   const leave = () => {
@@ -39,21 +37,16 @@ export async function exchange(
   const connection = new Connection(
     {
       write(frame) {
-        if (!hasFirst) {
-          hasFirst = true;
-          first.resolve(new Uint8Array(frame.subarray(0, -1)));
-          return frame.length;
-        }
         if (!controller || (controller.desiredSize ?? 0) <= 0) return 0;
         controller.enqueue(format(new Uint8Array(frame)));
         collectGarbage(2 * frame.length);
         return frame.length;
       },
+      writeReply: resolve,
       senderWaits: false,
       pauseReading() {},
       resumeReading() {},
       close() {
-        first.resolve(new Uint8Array(0)); // where nothing was said, nothing is answered
         controller?.close();
         leave();
       },
@@ -64,20 +57,19 @@ export async function exchange(
   );
   connection.receive(line);
   connection.endOfInput();
-  const reply = await first.promise;
-  if (!streams || isOver) return { line: reply, frames: undefined };
+  const reply = await replied;
+  if (!streams || isOver) return { reply, frames: undefined };
   const frames = new ReadableStream<Uint8Array>(
     {
       start(given) {
         controller = given;
-        given.enqueue(format(Buffer.concat([reply, newline])));
+        given.enqueue(format(reply.bytes));
       },
-      pull: () => connection.writable(),
+      // `enqueue` calls `pull` before it returns; the connection must not be re-entered within its write.
+      pull: () => Promise.resolve().then(() => connection.writable()),
       cancel: leave,
     },
     new ByteLengthQueuingStrategy({ highWaterMark: pipeBytesMax / 4 }),
   );
-  return { line: reply, frames };
+  return { reply, frames };
 }
-
-const newline = Buffer.from("\n");

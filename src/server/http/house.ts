@@ -133,11 +133,13 @@ export class HttpHouse {
     const wantsEvents = (request.headers.get("accept") ?? "").includes("text/event-stream");
     const params = (again["params"] ?? {}) as Record<string, unknown>;
     const format = wantsEvents ? eventFormat(params["encoding"]) : (frame: Uint8Array) => frame;
-    const answer = await exchange(line, this.options, { format, streams });
-    if (!answer.frames)
-      return new Response(answer.line, { status: statusOf(answer.line), headers: jsonHeaders });
+    const { reply, frames } = await exchange(line, this.options, { format, streams });
+    if (!frames) {
+      const status = reply.errorCode ? errorCodes[reply.errorCode].http : 200;
+      return new Response(reply.bytes.subarray(0, -1), { status, headers: jsonHeaders });
+    }
     const type = wantsEvents ? "text/event-stream" : "application/x-ndjson";
-    return new Response(answer.frames, { headers: { "content-type": type, "cache-control": "no-store" } });
+    return new Response(frames, { headers: { "content-type": type, "cache-control": "no-store" } });
   }
 
   #upgrade(request: Request, server: Bun.Server<SocketData>): Response | undefined {
@@ -193,14 +195,6 @@ function oneLine(body: Uint8Array): Uint8Array {
   line.set(body);
   for (let at = 0; at < body.length; at++) if (line[at] === 0x0a || line[at] === 0x0d) line[at] = 0x20;
   return line;
-}
-
-/** Only a reply that is not ok is read again. Within an id there would be a backslash before the quotes. */
-function statusOf(line: Uint8Array): number {
-  const text = Buffer.from(line.buffer, line.byteOffset, line.length);
-  if (text.indexOf(',"ok":false') !== text.indexOf(',"ok":')) return 200;
-  const { error } = JSON.parse(text.toString()) as { error: { code: ErrorCode } };
-  return errorCodes[error.code].http;
 }
 
 const jsonHeaders = {

@@ -3,12 +3,12 @@ import { expect, test } from "bun:test";
 import { Inbox } from "../../../src/server/inbox.ts";
 import { linesPerTurnMax } from "../../../src/server/limits.ts";
 
-const noWire = { write: () => 0, pauseReading() {}, resumeReading() {}, close() {} };
+const noTransport = { write: () => 0, pauseReading() {}, resumeReading() {}, close() {} };
 
 test("however many chunks come in one turn, only so many lines are answered in it, and all in order", async () => {
   const answered: string[] = [];
-  const wire = { ...noWire, senderWaits: true };
-  const inbox = new Inbox(1000, wire, {
+  const transport = { ...noTransport, senderWaits: true };
+  const inbox = new Inbox(1000, transport, {
     ...{ isClosed: false, isFull: false, hasReadOn() {} },
     answer: (line) =>
       void answered.push(line.kind === "line" ? Buffer.from(line.bytes).toString() : line.kind),
@@ -35,7 +35,7 @@ test("a client that asks faster than it is answered is not read until less of it
   const inbox = new Inbox(
     1000,
     {
-      ...noWire,
+      ...noTransport,
       senderWaits: true,
       pauseReading: () => void events.push(`paused at ${answered}`),
       resumeReading: () => void events.push("resumed"),

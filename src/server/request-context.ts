@@ -1,7 +1,7 @@
-// Who asks, for the time of one request: what its connection remembers, and what is to be done when it has its reply.
+// Request context: the connection's state, and callbacks to run after the reply.
 import type { Client, ClientMemory } from "./lane.ts";
 
-export class Asker implements Client {
+export class RequestContext implements Client {
   readonly lane: ClientMemory["lane"];
   readonly attachments: ClientMemory["attachments"];
   readonly subscriptions: ClientMemory["subscriptions"];
