@@ -57,7 +57,6 @@ export async function startDaemon({ binary, flags = [], prefix = [] }: DaemonSet
     if (child.exitCode !== null) throw new Error(`the daemon ended with ${child.exitCode}`);
     await Bun.sleep(1);
   }
-  await atRest(child.pid);
   return {
     socketPath,
     pid: child.pid,
@@ -69,20 +68,6 @@ export async function startDaemon({ binary, flags = [], prefix = [] }: DaemonSet
       dir[Symbol.dispose]();
     },
   };
-}
-
-const restMs = 100;
-const restPatienceMs = 3000;
-
-/** When it has begun, it practises for a moment. Where that cannot be seen, it does not. */
-async function atRest(pid: number): Promise<void> {
-  const end = performance.now() + restPatienceMs;
-  for (let before: number | undefined; performance.now() < end; ) {
-    const now = cpuSeconds(pid);
-    if (now === before) return;
-    before = now;
-    await Bun.sleep(restMs);
-  }
 }
 
 async function isAccepting(socketPath: string): Promise<boolean> {

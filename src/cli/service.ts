@@ -36,11 +36,11 @@ export default defineCommand({
     if (action === "install") {
       const plan = await planFrom(given, serveFlags);
       return given["dry-run"]
-        ? rehearse(manager, plan, given.json)
+        ? printInstall(manager, plan, given.json)
         : tell(await install(manager, plan, isForced));
     }
     if (action === "uninstall") {
-      if (given["dry-run"]) return rehearseEnd(manager, given.json);
+      if (given["dry-run"]) return printUninstall(manager, given.json);
       const wasThere = await uninstall(manager, isForced);
       const what = wasThere ? `removed ${manager.file}` : "the service is not installed";
       if (!given.json) process.stderr.write(`trl: ${what}\n`);
@@ -89,7 +89,7 @@ function refuseRelative(serveFlags: string[], serveArgs: ArgsDef): void {
   }
 }
 
-function rehearse(manager: ServiceManager, plan: ServicePlan, isJson: boolean | undefined): void {
+function printInstall(manager: ServiceManager, plan: ServicePlan, isJson: boolean | undefined): void {
   const text = manager.fileText(plan);
   const commands = manager.enableAndStart;
   const page = `This would be written to ${manager.file}:\n\n${text}\nAnd then:\n\n`;
@@ -98,7 +98,7 @@ function rehearse(manager: ServiceManager, plan: ServicePlan, isJson: boolean | 
   else print(`${page}${lines}\n`);
 }
 
-function rehearseEnd(manager: ServiceManager, isJson: boolean | undefined): void {
+function printUninstall(manager: ServiceManager, isJson: boolean | undefined): void {
   const commands = [...manager.stopAndDisable, ...manager.afterRemoval];
   const lines = (some: Command[]) => some.map((command) => `  ${quoteWords(command)}\n`).join("");
   if (isJson) printJson({ path: manager.file, commands });

@@ -35,7 +35,6 @@ import { createLog } from "./log.ts";
 import { OptionError } from "./option-error.ts";
 import type { DaemonOptions } from "./options.ts";
 import { ownExecutables } from "./own-executables.ts";
-import { Rehearsal } from "./rehearsal/rehearsal.ts";
 import { makeRunDir } from "./run-dir.ts";
 import { surviveBugs } from "./signals.ts";
 import { makeSocketDir } from "./socket-file.ts";
@@ -81,13 +80,11 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
     const withdraw = announceSelf(options, told, log);
     const isBusy = () => counters.connections > 0 || registry.liveCount > 0;
     surviveBugs(log);
-    const rehearsal = options.rehearses ? new Rehearsal(rooms) : undefined;
     const restarting = Promise.withResolvers<string>();
     let successor = () => {};
     upgrader.house = {
       ...{ registry, runtimes, doors, isStdin: options.isStdin },
       isClearing: () => crash.isClearing,
-      clearStage: async () => rehearsal?.end(),
       describe: (packing) => describeHouse({ ...rooms, ...opened, lock, runDir }, packing),
       restart(become) {
         successor = become;
@@ -102,7 +99,7 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
       withdraw();
       try {
         for (const door of doors) door.stopAccepting();
-        await Promise.all([registry.close(shutdownGraceMs), runtimes.close(), rehearsal?.end()]);
+        await Promise.all([registry.close(shutdownGraceMs), runtimes.close()]);
         await Promise.all(doors.map((door) => door.farewell()));
         await crash.close();
       } finally {

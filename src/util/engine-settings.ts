@@ -42,9 +42,6 @@ export function missingSettings(
 export const isOwnSetting = (name: string, env: Environment): boolean =>
   name.startsWith("TRL_") || ownNames(env).includes(name);
 
-export const hasThreads = (env: Environment): boolean =>
-  !/^(?:0|false|no)$/i.test(env["BUN_JSC_useConcurrentJIT"] ?? "");
-
 function ownNames(env: Environment): string[] {
   const former = env[formerMark] === undefined ? [] : Object.keys(withoutThreads);
   return [...(env[mark]?.split(",") ?? []), ...former];

@@ -31,12 +31,6 @@ const crowdedMs = 5000;
 let lateInARow = 0;
 let crowdedUntil = 0;
 
-/** What has kept the processor was not the machine's other work. */
-export function forgetLateness(): void {
-  lateInARow = 0;
-  crowdedUntil = 0;
-}
-
 /**
  * Lets somebody else have the processor, if anybody waits for it: who is woken by us mostly waits for ours. False where
  * the machine is busy; then it is not given away.

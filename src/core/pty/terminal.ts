@@ -22,6 +22,7 @@ import { Picture } from "./screen/picture.ts";
 import { requireSize, SizePolicy, type Typist } from "./size-policy.ts";
 import { startProgram, type TerminalSpec } from "./start-program.ts";
 import { Turns } from "./turns.ts";
+import { noteTyped } from "./typing.ts";
 
 /** ^S */
 const xoff = 0x13;
@@ -159,7 +160,7 @@ export class Terminal {
     if (size) this.#resize(size);
     this.#input.typed(bytes);
     // While its echo is being made.
-    this.spec.typing.note(this);
+    noteTyped(this);
     this.#lastActivity = new Instant();
     this.#pty.typed?.(bytes.length);
     return this.#pty.pendingBytes + this.#input.heldBytes;

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import {
   compileLater,
-  hasThreads,
   isOwnSetting,
   isSettled,
   missingSettings,
@@ -26,9 +25,4 @@ test("what somebody has set stands, and is passed on", () => {
   expect(mixed[name]).toBe("5");
   expect(isOwnSetting(name, mixed)).toBe(false);
   for (const each of Object.keys(withoutThreads)) expect(isOwnSetting(each, mixed)).toBe(true);
-});
-
-test("whether the engine has threads is what is said, by whomever", () => {
-  expect(hasThreads({})).toBe(true);
-  expect(hasThreads(withoutThreads)).toBe(false);
 });
