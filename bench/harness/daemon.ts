@@ -1,6 +1,7 @@
 // A daemon to measure, in a directory of its own.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { compileLater } from "../../src/util/engine-settings.ts";
 import { leaving } from "./leavings.ts";
 import { tempDir } from "./temp-dir.ts";
 import { Wire } from "./wire.ts";
@@ -50,7 +51,8 @@ export async function startDaemon({ binary, flags = [], prefix = [] }: DaemonSet
   const socketPath = join(dir.path, "trl.sock");
   const child = Bun.spawn([...prefix, ...daemonCommand(binary, socketPath, flags)], {
     stdio: ["ignore", "ignore", "ignore"],
-    env: { ...process.env, TRL_RUNTIME_DIR: dir.path },
+    // As trl itself would start it.
+    env: { ...compileLater, ...process.env, TRL_RUNTIME_DIR: dir.path },
   });
   const isGone = leaving(() => child.kill());
   while (!(await isAccepting(socketPath))) {

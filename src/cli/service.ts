@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { type ArgsDef, defineCommand, parseArgs } from "citty";
 import { checkFlags, refuseWords } from "./check-flags.ts";
 import { type SocketFlags, socketArgs, socketPathFrom } from "./connection.ts";
+import { engineSettings } from "./engine-environment.ts";
 import { CliError, unavailableExitCode, usageExitCode } from "./errors.ts";
 import { ownProgram } from "./own-program.ts";
 import { jsonArgs, print, printJson } from "./print.ts";
@@ -74,7 +75,7 @@ async function planFrom(given: SocketFlags, serveFlags: string[]): Promise<Servi
     program: ownProgram(),
     serveFlags: isSaid ? serveFlags : ["--socket-path", socketPath, ...serveFlags],
     socketPath,
-    searchPath: process.env["PATH"] ?? "",
+    environment: { PATH: process.env["PATH"] ?? "", ...(await engineSettings()) },
   };
 }
 

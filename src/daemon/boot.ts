@@ -15,7 +15,7 @@ import { newCounters } from "../server/counters.ts";
 import { capabilitiesOf } from "../server/handlers/system.ts";
 import { holdAgain } from "../server/held-places.ts";
 import { removeOwnDir } from "../util/abandoned-dirs.ts";
-import { isOwnSetting } from "../util/engine-settings.ts";
+import { hasThreads, isOwnSetting, withoutThreads } from "../util/engine-settings.ts";
 import { announcementsDirs } from "../util/runtime-dir.ts";
 import { beside } from "../util/socket-path.ts";
 import { trustedDirsVariable } from "../util/trusted-socket.ts";
@@ -25,6 +25,7 @@ import { claimSocket } from "./claim-socket.ts";
 import { CrashRecovery, journalPath } from "./crash-recovery.ts";
 import { daemonTag, stdioPlace } from "./daemon-tag.ts";
 import { openDoors, type Rooms, transportsOf } from "./doors.ts";
+import { hasFewProcesses } from "./few-processes-linux.ts";
 import { type Arrival, keptPlace, welcome } from "./handover/arrival.ts";
 import { describeHouse } from "./handover/describe-house.ts";
 import type { Received } from "./handover/parcel.ts";
@@ -52,8 +53,7 @@ export interface Daemon {
 export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<Daemon> {
   prepareProcess();
   const log = createLog({ format: options.logFormat, isVerbose: options.isVerbose });
-  if (process.getuid?.() === 0 && !options.allowsRoot && !arrival)
-    log.warn("running as root: every command is root's, too");
+  if (!arrival) warnOfSurroundings(options, log);
   const { socketPath } = options;
   const { lock, runDir } = arrival ? keptPlace(arrival, socketPath) : await claimPlace(options, log);
   const release = () => {
@@ -122,6 +122,15 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
 function prepareProcess(): void {
   hearOfChildren();
   if (process.platform === "linux") prepareReadiness();
+}
+
+function warnOfSurroundings({ allowsRoot }: DaemonOptions, log: Log): void {
+  if (process.getuid?.() === 0 && !allowsRoot) log.warn("running as root: every command is root's, too");
+  if (process.platform !== "linux" || !hasThreads(process.env) || !hasFewProcesses()) return;
+  const assignments = Object.entries(withoutThreads).map((entry) => entry.join("="));
+  log.warn("few processes are allowed: a session that takes all of them can end the daemon", {
+    set: assignments.join(" "),
+  });
 }
 
 /** For tests. */
