@@ -36,7 +36,10 @@ const rooms: Record<string, Room> = {
   main: { rooms: ["cli", "daemon", "util"], packages: [] },
 };
 /** Files that may look further than their room. */
-const furtherRooms: Record<string, string[]> = { "src/cli/serve.ts": ["daemon"] };
+const furtherRooms: Record<string, string[]> = {
+  "src/cli/serve.ts": ["daemon"],
+  "src/cli/engine-environment.ts": ["daemon"],
+};
 
 interface Import {
   target: string;

@@ -1,6 +1,7 @@
 // A daemon to measure, in a directory of its own.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { compileLater } from "../../src/util/engine-settings.ts";
 import { leaving } from "./leavings.ts";
 import { tempDir } from "./temp-dir.ts";
 import { Wire } from "./wire.ts";
@@ -50,14 +51,14 @@ export async function startDaemon({ binary, flags = [], prefix = [] }: DaemonSet
   const socketPath = join(dir.path, "trl.sock");
   const child = Bun.spawn([...prefix, ...daemonCommand(binary, socketPath, flags)], {
     stdio: ["ignore", "ignore", "ignore"],
-    env: { ...process.env, TRL_RUNTIME_DIR: dir.path },
+    // As trl itself would start it.
+    env: { ...compileLater, ...process.env, TRL_RUNTIME_DIR: dir.path },
   });
   const isGone = leaving(() => child.kill());
   while (!(await isAccepting(socketPath))) {
     if (child.exitCode !== null) throw new Error(`the daemon ended with ${child.exitCode}`);
     await Bun.sleep(1);
   }
-  await atRest(child.pid);
   return {
     socketPath,
     pid: child.pid,
@@ -69,20 +70,6 @@ export async function startDaemon({ binary, flags = [], prefix = [] }: DaemonSet
       dir[Symbol.dispose]();
     },
   };
-}
-
-const restMs = 100;
-const restPatienceMs = 3000;
-
-/** When it has begun, it practises for a moment. Where that cannot be seen, it does not. */
-async function atRest(pid: number): Promise<void> {
-  const end = performance.now() + restPatienceMs;
-  for (let before: number | undefined; performance.now() < end; ) {
-    const now = cpuSeconds(pid);
-    if (now === before) return;
-    before = now;
-    await Bun.sleep(restMs);
-  }
 }
 
 async function isAccepting(socketPath: string): Promise<boolean> {

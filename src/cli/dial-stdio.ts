@@ -5,6 +5,7 @@ import { type ArgsDef, defineCommand } from "citty";
 import { bridge, type DaemonSocket, openSocket } from "./bridge.ts";
 import { checkFlags } from "./check-flags.ts";
 import { type SocketFlags, serveFlagsFrom, socketArgs, socketPathFrom } from "./connection.ts";
+import { engineSettings } from "./engine-environment.ts";
 import { CliError, unavailableExitCode } from "./errors.ts";
 import { ownProgram, untilReached } from "./own-program.ts";
 
@@ -50,7 +51,12 @@ async function reachNew(
   const command = [...ownProgram(), "serve", ...serveFlagsFrom(given), "--allow-root", ...serveFlags];
   // Nothing of ours is given to it: sshd, for one, waits until nobody holds the session's pipes any more. Its log
   // goes to a pipe that is gone with us.
-  const child = Bun.spawn(command, { cwd: "/", stdio: ["ignore", "ignore", "pipe"], detached: true });
+  const child = Bun.spawn(command, {
+    cwd: "/",
+    env: { ...(await engineSettings()), ...process.env },
+    stdio: ["ignore", "ignore", "pipe"],
+    detached: true,
+  });
   const words = lastWordsOf(child);
   child.unref();
   try {

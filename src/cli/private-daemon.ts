@@ -7,6 +7,7 @@ import { makeOwnDir } from "../util/abandoned-dirs.ts";
 import { isPathTooLong } from "../util/socket-path.ts";
 import { untrustedPart } from "../util/trusted-socket.ts";
 import type { DaemonClient } from "./client.ts";
+import { engineSettings } from "./engine-environment.ts";
 import { CliError, unavailableExitCode } from "./errors.ts";
 import { ownProgram, untilListening } from "./own-program.ts";
 
@@ -15,10 +16,11 @@ export interface PrivateDaemon extends AsyncDisposable {
 }
 
 export async function startPrivateDaemon(): Promise<PrivateDaemon> {
+  const settings = await engineSettings({ endsWithCaller: true });
   const dir = makeDir();
   const socketPath = join(dir, "trl.sock");
   const child = Bun.spawn([...ownProgram(), "serve", "--socket-path", socketPath, "--allow-root"], {
-    env: { ...process.env, TRL_LIFELINE: "stdin" },
+    env: { ...settings, ...process.env, TRL_LIFELINE: "stdin" },
     stdio: ["pipe", "ignore", "ignore"],
     detached: true, // a ^C at the terminal is ours to handle
   });

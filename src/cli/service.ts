@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { type ArgsDef, defineCommand, parseArgs } from "citty";
 import { checkFlags, refuseWords } from "./check-flags.ts";
 import { type SocketFlags, socketArgs, socketPathFrom } from "./connection.ts";
+import { engineSettings } from "./engine-environment.ts";
 import { CliError, unavailableExitCode, usageExitCode } from "./errors.ts";
 import { ownProgram } from "./own-program.ts";
 import { jsonArgs, print, printJson } from "./print.ts";
@@ -36,11 +37,11 @@ export default defineCommand({
     if (action === "install") {
       const plan = await planFrom(given, serveFlags);
       return given["dry-run"]
-        ? rehearse(manager, plan, given.json)
+        ? printInstall(manager, plan, given.json)
         : tell(await install(manager, plan, isForced));
     }
     if (action === "uninstall") {
-      if (given["dry-run"]) return rehearseEnd(manager, given.json);
+      if (given["dry-run"]) return printUninstall(manager, given.json);
       const wasThere = await uninstall(manager, isForced);
       const what = wasThere ? `removed ${manager.file}` : "the service is not installed";
       if (!given.json) process.stderr.write(`trl: ${what}\n`);
@@ -74,7 +75,7 @@ async function planFrom(given: SocketFlags, serveFlags: string[]): Promise<Servi
     program: ownProgram(),
     serveFlags: isSaid ? serveFlags : ["--socket-path", socketPath, ...serveFlags],
     socketPath,
-    searchPath: process.env["PATH"] ?? "",
+    environment: { PATH: process.env["PATH"] ?? "", ...(await engineSettings()) },
   };
 }
 
@@ -89,7 +90,7 @@ function refuseRelative(serveFlags: string[], serveArgs: ArgsDef): void {
   }
 }
 
-function rehearse(manager: ServiceManager, plan: ServicePlan, isJson: boolean | undefined): void {
+function printInstall(manager: ServiceManager, plan: ServicePlan, isJson: boolean | undefined): void {
   const text = manager.fileText(plan);
   const commands = manager.enableAndStart;
   const page = `This would be written to ${manager.file}:\n\n${text}\nAnd then:\n\n`;
@@ -98,7 +99,7 @@ function rehearse(manager: ServiceManager, plan: ServicePlan, isJson: boolean | 
   else print(`${page}${lines}\n`);
 }
 
-function rehearseEnd(manager: ServiceManager, isJson: boolean | undefined): void {
+function printUninstall(manager: ServiceManager, isJson: boolean | undefined): void {
   const commands = [...manager.stopAndDisable, ...manager.afterRemoval];
   const lines = (some: Command[]) => some.map((command) => `  ${quoteWords(command)}\n`).join("");
   if (isJson) printJson({ path: manager.file, commands });

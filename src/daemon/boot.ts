@@ -15,7 +15,7 @@ import { newCounters } from "../server/counters.ts";
 import { capabilitiesOf } from "../server/handlers/system.ts";
 import { holdAgain } from "../server/held-places.ts";
 import { removeOwnDir } from "../util/abandoned-dirs.ts";
-import { isOwnSetting } from "../util/engine-settings.ts";
+import { hasThreads, isOwnSetting, withoutThreads } from "../util/engine-settings.ts";
 import { announcementsDirs } from "../util/runtime-dir.ts";
 import { beside } from "../util/socket-path.ts";
 import { trustedDirsVariable } from "../util/trusted-socket.ts";
@@ -25,6 +25,7 @@ import { claimSocket } from "./claim-socket.ts";
 import { CrashRecovery, journalPath } from "./crash-recovery.ts";
 import { daemonTag, stdioPlace } from "./daemon-tag.ts";
 import { openDoors, type Rooms, transportsOf } from "./doors.ts";
+import { hasFewProcesses } from "./few-processes-linux.ts";
 import { type Arrival, keptPlace, welcome } from "./handover/arrival.ts";
 import { describeHouse } from "./handover/describe-house.ts";
 import type { Received } from "./handover/parcel.ts";
@@ -35,7 +36,6 @@ import { createLog } from "./log.ts";
 import { OptionError } from "./option-error.ts";
 import type { DaemonOptions } from "./options.ts";
 import { ownExecutables } from "./own-executables.ts";
-import { Rehearsal } from "./rehearsal/rehearsal.ts";
 import { makeRunDir } from "./run-dir.ts";
 import { surviveBugs } from "./signals.ts";
 import { makeSocketDir } from "./socket-file.ts";
@@ -53,8 +53,7 @@ export interface Daemon {
 export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<Daemon> {
   prepareProcess();
   const log = createLog({ format: options.logFormat, isVerbose: options.isVerbose });
-  if (process.getuid?.() === 0 && !options.allowsRoot && !arrival)
-    log.warn("running as root: every command is root's, too");
+  if (!arrival) warnOfSurroundings(options, log);
   const { socketPath } = options;
   const { lock, runDir } = arrival ? keptPlace(arrival, socketPath) : await claimPlace(options, log);
   const release = () => {
@@ -81,13 +80,11 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
     const withdraw = announceSelf(options, told, log);
     const isBusy = () => counters.connections > 0 || registry.liveCount > 0;
     surviveBugs(log);
-    const rehearsal = options.rehearses ? new Rehearsal(rooms) : undefined;
     const restarting = Promise.withResolvers<string>();
     let successor = () => {};
     upgrader.house = {
       ...{ registry, runtimes, doors, isStdin: options.isStdin },
       isClearing: () => crash.isClearing,
-      clearStage: async () => rehearsal?.end(),
       describe: (packing) => describeHouse({ ...rooms, ...opened, lock, runDir }, packing),
       restart(become) {
         successor = become;
@@ -102,7 +99,7 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
       withdraw();
       try {
         for (const door of doors) door.stopAccepting();
-        await Promise.all([registry.close(shutdownGraceMs), runtimes.close(), rehearsal?.end()]);
+        await Promise.all([registry.close(shutdownGraceMs), runtimes.close()]);
         await Promise.all(doors.map((door) => door.farewell()));
         await crash.close();
       } finally {
@@ -125,6 +122,15 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
 function prepareProcess(): void {
   hearOfChildren();
   if (process.platform === "linux") prepareReadiness();
+}
+
+function warnOfSurroundings({ allowsRoot }: DaemonOptions, log: Log): void {
+  if (process.getuid?.() === 0 && !allowsRoot) log.warn("running as root: every command is root's, too");
+  if (process.platform !== "linux" || !hasThreads(process.env) || !hasFewProcesses()) return;
+  const assignments = Object.entries(withoutThreads).map((entry) => entry.join("="));
+  log.warn("few processes are allowed: a session that takes all of them can end the daemon", {
+    set: assignments.join(" "),
+  });
 }
 
 /** For tests. */

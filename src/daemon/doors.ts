@@ -94,7 +94,7 @@ export function openDoors(rooms: Rooms, before: Handover | undefined): Opened {
   return { doors, http, unix, tls, token, done };
 }
 
-export function dispatcherOf(rooms: Rooms, isToken: (given: string) => boolean): Dispatcher {
+function dispatcherOf(rooms: Rooms, isToken: (given: string) => boolean): Dispatcher {
   const { options, registry, runtimes, counters, recovered, upgrader, startedAt, log } = rooms;
   const { maxLineBytes, stallTimeoutS, labels, connectionLimits } = options;
   const handlers = createHandlers({

@@ -53,13 +53,6 @@ export const flags = {
     default: "on",
     help: "Note how commands and terminals ended, beside the socket, for the case that it is killed: on or off",
   },
-  rehearsal: {
-    kind: "string",
-    hint: "WHETHER",
-    choices: ["on", "off"],
-    default: "on",
-    help: "Practise for half a second after the start, so that the first to come is served as the last: on or off",
-  },
   config: {
     kind: "string",
     hint: "FILE",

@@ -4,7 +4,6 @@ import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { EnvPolicy } from "../core/isolation/env-policy.ts";
 import type { ConnectionLimits } from "../server/quota.ts";
-import { hasThreads } from "../util/engine-settings.ts";
 import { announcementsDirs } from "../util/runtime-dir.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
 import type { KnownRuntime } from "./config.ts";
@@ -21,8 +20,6 @@ export interface DaemonOptions {
   isStdin: boolean;
   /** Started by somebody for the moment: it ends with its caller. */
   isForCaller: boolean;
-  /** Does what it will be asked to do, before it is asked. */
-  rehearses: boolean;
   /** Notes for the one that comes after it, should it be killed. */
   hasJournal: boolean;
   http: HttpDoorOptions | undefined;
@@ -85,7 +82,6 @@ export function readOptions(
     isStdin: isOn("stdin"),
     isForCaller,
     hasJournal: text("journal") === "on" && hasSocket && !isForCaller,
-    rehearses: text("rehearsal") === "on" && canRehearse(isForCaller, env),
     http: readHttpOptions(text, isOn("insecure-http")),
     announcementsDir: placeToAnnounce(
       text("announce"),
@@ -129,10 +125,6 @@ export function readOptions(
     env,
   };
 }
-
-/** Who is there for one command has no time for it; without threads of its own the engine would keep everybody waiting. */
-const canRehearse = (isForCaller: boolean, env: Record<string, string>): boolean =>
-  process.platform === "linux" && !isForCaller && hasThreads(env);
 
 const patternsIn = (text: string | undefined): string[] =>
   (text ?? "")

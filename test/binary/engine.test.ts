@@ -1,26 +1,27 @@
-// A daemon starts itself again with settings of its engine: to whoever started it, it is the same process.
+// Settings of the JavaScript engine: which daemons get them from trl, and that no command inherits them.
 import { expect, test } from "bun:test";
-import { readFileSync, readlinkSync, symlinkSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { compileLater, withoutThreads } from "../../src/util/engine-settings.ts";
 import { startHere } from "../support/daemon.ts";
 import { needs } from "../support/needs.ts";
 import { binary } from "../support/program.ts";
-import { findLoader } from "../support/requirements.ts";
 import { newSession } from "../support/session.ts";
 import { tempDir } from "../support/temp-dir.ts";
+import { trl } from "../support/trl.ts";
+import { until } from "../support/wait.ts";
 
-const setting = "BUN_JSC_thresholdForFTLOptimizeAfterWarmUp";
+const [setting] = Object.keys(compileLater) as [string];
 
-const environmentOf = (pid: number) => readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+const environmentOf = (pid: number | string) => readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
 
 needs("linux").describe("the engine's settings", () => {
-  test("are the daemon's alone", async () => {
-    await using daemon = await startHere();
-    expect(environmentOf(daemon.pid).some((entry) => entry.startsWith(`${setting}=`))).toBe(true);
+  test("that trl makes are the daemon's alone", async () => {
+    await using daemon = await startHere({ env: { ...compileLater, ...withoutThreads } });
     using wire = await daemon.connect();
-    expect(await (await newSession(wire)).out("env; /usr/bin/env")).not.toMatch(/BUN_JSC|TRL_ENGINE/);
+    expect(await (await newSession(wire)).out("env; /usr/bin/env")).not.toContain("BUN_JSC");
     for (const driver of ["native", "bun-pty"] as const) {
-      const command = "env | grep -cE 'BUN_JSC|TRL_ENGINE'; echo end; read -r seen";
+      const command = "env | grep -c BUN_JSC; echo end; read -r seen";
       await wire.call("pty.create", { session_id: driver, driver, command });
       const wait = { session_id: driver, until: { text: "end" }, timeout_s: 10 };
       const { screen } = await wire.call("pty.wait", wait);
@@ -28,52 +29,50 @@ needs("linux").describe("the engine's settings", () => {
     }
   });
 
-  test("that somebody has set stand, and commands have them as well", async () => {
+  test("that the user has made stand, and commands have them as well", async () => {
     await using daemon = await startHere({ env: { [setting]: "77777" } });
     expect(environmentOf(daemon.pid)).toContain(`${setting}=77777`);
     using wire = await daemon.connect();
     expect(await (await newSession(wire)).out(`echo $${setting}`)).toBe("77777");
   });
 
-  needs("glibc").test("are left as they are for a loader, which is no program of ours", async () => {
-    await using daemon = await startHere({ program: [findLoader()!, binary] });
-    using wire = await daemon.connect();
-    expect(await (await newSession(wire)).out("echo here")).toBe("here");
-  });
+  test.each(["new", "dial-stdio"])(
+    "are made for a daemon that `trl %s` starts, unless the user has",
+    async (verb) => {
+      for (const [env, expected] of [
+        [{}, `${setting}=${compileLater[setting]}`],
+        [{ [setting]: "77777" }, `${setting}=77777`],
+      ] as [Record<string, string>, string][]) {
+        using dir = tempDir();
+        const at = {
+          env: { TRL_RUNTIME_DIR: dir.path, TRL_SOCKET_PATH: join(dir.path, "trl.sock"), ...env },
+        };
+        expect(trl([verb], at).code).toBe(0);
+        const { pid } = JSON.parse(trl(["stats", "--json"], at).out);
+        try {
+          expect(environmentOf(pid)).toContain(expected);
+        } finally {
+          process.kill(pid, "SIGTERM");
+          await until("the daemon to end", () => !existsSync(`/proc/${pid}`));
+        }
+      }
+    },
+  );
 
-  test("are left as they are for whoever inspects the engine", async () => {
-    using dir = tempDir();
-    await using daemon = await startHere({ env: { BUN_INSPECT: `unix://${join(dir.path, "inspector")}` } });
-    using wire = await daemon.connect();
-    expect(await (await newSession(wire)).out("echo here")).toBe("here");
+  test("against late compiling are not made for a daemon that ends with its caller", () => {
+    const { out } = trl(["run", "--", "sh", "-c", "tr '\\0' '\\n' </proc/${TRL_DAEMON%%:*}/environ"]);
+    expect(out).toContain("TRL_LIFELINE=stdin\n");
+    expect(out).not.toContain(setting);
   });
+});
 
-  test("of an earlier version, which went by another mark, are the daemon's alone as well", async () => {
-    const former = {
-      BUN_JSC_useConcurrentJIT: "0",
-      BUN_JSC_numberOfGCMarkers: "1",
-      TRL_WITHOUT_THREADS: "1",
-    };
-    await using daemon = await startHere({ env: former });
-    using wire = await daemon.connect();
-    expect(await (await newSession(wire)).out("env")).not.toContain("BUN_JSC");
-  });
-
-  test("cost it neither its descriptors, nor its name, nor its arguments", async () => {
-    using dir = tempDir();
-    const [alias, lock] = [join(dir.path, "claw_core"), join(dir.path, "lock")];
-    symlinkSync(binary, alias);
-    // `sh` is what gives it a descriptor, and becomes it.
-    await using daemon = await startHere({
-      program: ["sh", "-c", `exec 9>"$0"; exec "$@"`, lock, alias],
-      flags: ["--labels", "gpu,isolated"],
-    });
-    expect(readlinkSync(`/proc/${daemon.pid}/fd/9`)).toBe(lock);
-    expect(readFileSync(`/proc/${daemon.pid}/comm`, "utf8")).toBe("claw_core\n");
-    const words = readFileSync(`/proc/${daemon.pid}/cmdline`, "utf8").split("\0");
-    expect(words.slice(0, 2)).toEqual([alias, "serve"]);
-    using wire = await daemon.connect();
-    const open = await (await newSession(wire)).out("test -e /dev/fd/9 && echo open || echo closed");
-    expect(open).toBe("closed");
-  });
+needs("linux").test("a descriptor that the daemon was given stays open, and no command has it", async () => {
+  using dir = tempDir();
+  const lock = join(dir.path, "lock");
+  // `sh` opens the descriptor and becomes the daemon.
+  await using daemon = await startHere({ program: ["sh", "-c", `exec 9>"$0"; exec "$@"`, lock, binary] });
+  expect(readlinkSync(`/proc/${daemon.pid}/fd/9`)).toBe(lock);
+  using wire = await daemon.connect();
+  const open = await (await newSession(wire)).out("test -e /dev/fd/9 && echo open || echo closed");
+  expect(open).toBe("closed");
 });

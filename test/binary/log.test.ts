@@ -40,7 +40,7 @@ test("in a file it goes behind what is there, to the last line", async () => {
   const log = join(dir.path, "log");
   writeFileSync(log, "before\n");
   const child = Bun.spawn(["sh", "-c", `exec "$@" 2>>"$0"`, log, ...serve(dir.path)], {
-    env: { PATH: process.env["PATH"], TRL_RUNTIME_DIR: dir.path, TRL_REHEARSAL: "off" },
+    env: { PATH: process.env["PATH"], TRL_RUNTIME_DIR: dir.path },
   });
   await until("it to be ready", () => readFileSync(log, "utf8").includes("ready"));
   child.kill();
@@ -74,7 +74,7 @@ test.each([
   using dir = tempDir();
   const flags = ["--verbose"];
   const child = Bun.spawn(["bash", "-c", script, "sh", ...serve(dir.path), ...flags], {
-    env: { PATH: process.env["PATH"], TRL_RUNTIME_DIR: dir.path, TRL_REHEARSAL: "off" },
+    env: { PATH: process.env["PATH"], TRL_RUNTIME_DIR: dir.path },
     stdio: ["ignore", "ignore", "ignore"],
   });
   const cli = (...words: string[]) =>

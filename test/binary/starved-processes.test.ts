@@ -1,12 +1,15 @@
 // No processes left, or no memory: a session that takes all there is harms neither the daemon nor the others in it.
 import { expect } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { withoutThreads } from "../../src/util/engine-settings.ts";
 import { startHere } from "../support/daemon.ts";
 import { needs } from "../support/needs.ts";
-import { crowdedUid } from "../support/other-user.ts";
+import { crowdedUid, runAs } from "../support/other-user.ts";
 import { binary } from "../support/program.ts";
 import { newSession } from "../support/session.ts";
 import { cpuShare, idleShareMax } from "../support/starved.ts";
+import { tempDir } from "../support/temp-dir.ts";
 import { until } from "../support/wait.ts";
 
 /** A user's own limit holds for all that this user runs: it is nobody else's. */
@@ -15,7 +18,9 @@ const uid = crowdedUid;
 needs("other users").test(
   "a command that forks without end leaves the daemon, and others, alive",
   async () => {
-    await using daemon = await startHere({ uid, program: ["prlimit", "--nproc=60:60", binary] });
+    // As trl's launchers start it, and as the daemon's warning says.
+    const program = ["prlimit", "--nproc=60:60", binary];
+    await using daemon = await startHere({ uid, program, env: withoutThreads });
     using wire = await daemon.connect();
     const greedy = await newSession(wire);
     const modest = await newSession(wire);
@@ -41,21 +46,35 @@ needs("other users").test(
   },
 );
 
-needs("other users").test("the engine's settings for that are nobody else's business", async () => {
-  await using daemon = await startHere({ uid, program: ["prlimit", "--nproc=200:200", binary] });
-  const own = readFileSync(`/proc/${daemon.pid}/environ`, "utf8");
-  expect(own).toContain("BUN_JSC_useConcurrentJIT=0");
-  using wire = await daemon.connect();
-  expect(await (await newSession(wire)).out("env")).not.toContain("BUN_JSC");
-  for (const driver of ["native", "bun-pty"] as const) {
-    const session_id = driver;
-    await wire.call("pty.create", {
-      session_id,
-      driver,
-      command: "env | grep -c BUN_JSC; echo end; read -r seen",
-    });
-    const { screen } = await wire.call("pty.wait", { session_id, until: { text: "end" }, timeout_s: 10 });
-    expect(screen.lines?.[0]).toBe("0");
+needs("other users").test("a daemon that was started without the settings for that warns", async () => {
+  const program = ["prlimit", "--nproc=200:200", binary];
+  const warning = "set=BUN_JSC_useConcurrentJIT=0 BUN_JSC_numberOfGCMarkers=1";
+  {
+    await using daemon = await startHere({ uid, program });
+    expect(daemon.log()).toContain("few processes are allowed");
+    expect(daemon.log()).toContain(warning);
+  }
+  await using daemon = await startHere({ uid, program, env: withoutThreads });
+  expect(daemon.log()).not.toContain("few processes are allowed");
+});
+
+needs("other users").test("where processes are few, trl starts its daemons with them", async () => {
+  using dir = tempDir();
+  chownSync(dir.path, uid, uid);
+  const env = { TMPDIR: dir.path, TRL_RUNTIME_DIR: dir.path, TRL_SOCKET_PATH: join(dir.path, "trl.sock") };
+  const limited = (...words: string[]) => runAs(uid, ["prlimit", "--nproc=200:200", binary, ...words], env);
+  const settings = "^BUN_JSC_(useConcurrentJIT=0|numberOfGCMarkers=1)$";
+  const look = `tr '\\0' '\\n' </proc/\${TRL_DAEMON%%:*}/environ | grep -cE '${settings}'; env | grep -c BUN_JSC`;
+  expect(limited("run", "--", "sh", "-c", look)).toMatchObject({ out: "2\n0\n" });
+
+  expect(limited("new").code).toBe(0);
+  const { pid } = JSON.parse(limited("stats", "--json").out);
+  try {
+    const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+    expect(environment.filter((entry) => new RegExp(settings).test(entry))).toHaveLength(2);
+  } finally {
+    process.kill(pid, "SIGTERM");
+    await until("the daemon to end", () => !existsSync(`/proc/${pid}`));
   }
 });
 

@@ -74,7 +74,6 @@ export async function startHere({
       LANG: "C.UTF-8",
       ...doorEnv,
       TRL_RUNTIME_DIR: dir.path,
-      TRL_REHEARSAL: process.env["TRL_REHEARSAL"], // see own-runtime-dir.ts
       TRL_STALL_FILE: process.env["TRL_STALL_FILE"], // see stalls.ts
       TRL_STALL_STACKS: process.env["TRL_STALL_STACKS"], // see upgrade.ts
       // Files that another user leaves in /tmp would be nobody's to remove.

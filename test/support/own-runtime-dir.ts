@@ -10,9 +10,6 @@ const path = mkdtempSync(join(tmpdir(), "trl-test-"));
 process.env["TRL_RUNTIME_DIR"] = path;
 // Programs that the tests start leave their files there, and do not read the settings of the user.
 process.env["HOME"] = mkdtempSync(join(path, "home-"));
-// Hundreds of daemons of a second each would spend a third of it on practising, and what is measured of them would be
-// that. Tests that are about it turn it on; `TRL_REHEARSAL=on bun test` does for all.
-process.env["TRL_REHEARSAL"] ??= "off";
 // Of the first file, and so of a file that is run alone; scripts/test/run-files.ts says it for all.
 setDefaultTimeout(testMs);
 // Not when the process exits: a worker of `bun test --parallel` does not tell.

@@ -52,10 +52,6 @@ export const findBrowser = (): string | undefined =>
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
   ].find((path) => existsSync(path));
 
-/** The dynamic loader of glibc, which can start programs as well. */
-export const findLoader = (): string | undefined =>
-  ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"].find((path) => existsSync(path));
-
 function succeeds(argv: string[]): boolean {
   if (!findProgram(argv[0]!)) return false;
   return Bun.spawnSync(argv, { stdio: ["ignore", "ignore", "ignore"], timeout: 10_000 }).success;
@@ -93,10 +89,6 @@ const onLinux = (requirement: Requirement): Requirement => ({
 
 const table = {
   linux: onLinux({ problem: () => undefined, hint: "run the tests on Linux" }),
-  glibc: onLinux({
-    problem: () => (findLoader() ? undefined : cannot("there is no dynamic loader of glibc")),
-    hint: "run the tests on a Linux with glibc",
-  }),
   root: { problem: () => onlyRoot("the tests are not run by root"), hint: "run the tests as root" },
   "other users": onLinux({
     problem: () => onlyRoot("only root can act as another user") ?? otherUserProblem(),

@@ -68,8 +68,7 @@ ${words.map((word) => `    <string>${escaped(word)}</string>`).join("\n")}
   </array>
   <key>EnvironmentVariables</key>
   <dict>
-    <key>PATH</key>
-    <string>${escaped(plan.searchPath)}</string>
+${Object.entries(plan.environment).map(environmentEntry).join("\n")}
   </dict>
   <key>WorkingDirectory</key>
   <string>${escaped(home)}</string>
@@ -92,6 +91,9 @@ ${words.map((word) => `    <string>${escaped(word)}</string>`).join("\n")}
 </plist>
 `;
 }
+
+const environmentEntry = ([name, value]: [string, string]) =>
+  `    <key>${name}</key>\n    <string>${escaped(value)}</string>`;
 
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 

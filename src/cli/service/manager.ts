@@ -5,8 +5,8 @@ export interface ServicePlan {
   program: string[];
   serveFlags: string[];
   socketPath: string;
-  /** PATH: managers have a short one of their own, with which most tools would not be found. */
-  searchPath: string;
+  /** PATH, as that of the manager is too short to find most tools, and settings of the JavaScript engine. */
+  environment: Record<string, string>;
 }
 
 export interface ServiceState {

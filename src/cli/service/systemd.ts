@@ -68,7 +68,7 @@ Description=trl, a terminal runtime
 [Service]
 Type=exec
 ExecStart=${[programWord(program!), ...words.map(argumentWord)].join(" ")}
-Environment=${quoted(`PATH=${plan.searchPath}`)}
+${Object.entries(plan.environment).map(environmentLine).join("\n")}
 # Only trl is told to end: it ends all that it has started and says how. What is left then is killed.
 KillMode=mixed
 TimeoutStopSec=15
@@ -96,6 +96,8 @@ function programWord(path: string): string {
   }
   return quoted(path);
 }
+
+const environmentLine = ([name, value]: [string, string]) => `Environment=${quoted(`${name}=${value}`)}`;
 
 const argumentWord = (word: string) => quoted(word.replaceAll("$", "$$$$"));
 

@@ -91,10 +91,6 @@ export class CommandStore {
     }
   }
 
-  get runningCount(): number {
-    return this.#running.size;
-  }
-
   has(id: string): boolean {
     return this.#running.has(id) || this.#ended.has(id);
   }

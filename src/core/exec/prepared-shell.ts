@@ -8,7 +8,7 @@ import type { Custody } from "../process/custody.ts";
 import { closeFd, hasChildEnded, rewriteFile, writeWhole } from "../process/libc.ts";
 import { writeAndClose } from "../process/pipe-writer.ts";
 import { sendSignal } from "../process/process-table.ts";
-import { type SpawnedProcess, type Start, spawnProcess } from "../process/spawn.ts";
+import { type SpawnedProcess, spawnProcess } from "../process/spawn.ts";
 import { descriptorsLeft } from "../resources.ts";
 import { type ByteString, bytesOf, fromText, quote } from "./shell/byte-string.ts";
 import { type CommandFeed, type ShellState, shellFiles, visitWords } from "./shell/dialect.ts";
@@ -41,8 +41,6 @@ export class PreparedShell {
     readonly spec: ShellSpec,
     readonly dir: string,
     readonly custody: Custody,
-    /** How it gets its process, where that is not the usual way. */
-    readonly start?: Start | undefined,
     /** For one command that needs no whole report. */
     readonly isLean = false,
   ) {
@@ -191,7 +189,7 @@ export class PreparedShell {
       extraOutputs: dialect.visitKind && canMeterVisits && !enclosure && !this.isLean ? 1 : 0,
       openStdin: false,
     };
-    return this.custody.start(this.spec.sessionId, () => spawnProcess(request, this.start));
+    return this.custody.start(this.spec.sessionId, () => spawnProcess(request));
   }
 
   /** A long script goes by way of a file: the pipe takes one page without waiting for its reader. */

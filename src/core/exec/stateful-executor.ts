@@ -101,8 +101,8 @@ export class StatefulExecutor implements Executor, ShellOwner {
 
   newShell(spec = this.#shellSpec, isLean = false): PreparedShell {
     requireDescriptors();
-    const { newShellDir, custody, startShell } = this.#context;
-    return new PreparedShell(spec, newShellDir(), custody, startShell, isLean);
+    const { newShellDir, custody } = this.#context;
+    return new PreparedShell(spec, newShellDir(), custody, isLean);
   }
 
   launch(request: LaunchRequest): Launched {

@@ -2,7 +2,6 @@
 import type { ExecutorState } from "../../protocol/handover/exec.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
 import type { Custody } from "../process/custody.ts";
-import type { Start } from "../process/spawn.ts";
 import type { Env } from "./environment.ts";
 import type { ShellDialect } from "./shell/dialect.ts";
 import type { SpareShells } from "./spare-shells.ts";
@@ -10,8 +9,6 @@ import type { SpareShells } from "./spare-shells.ts";
 /** What the shells of all sessions have in common. */
 export interface ShellContext {
   custody: Custody;
-  /** How a shell gets its process, where that is not the usual way. */
-  startShell: Start | undefined;
   /** Each shell gets a directory of its own in here. */
   newShellDir: () => string;
   spares: SpareShells;

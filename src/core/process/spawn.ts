@@ -43,21 +43,7 @@ export interface SpawnedProcess {
 
 type Stdio = ("ignore" | number)[];
 
-/** Gives a process these descriptors, from 0 on; they are closed here afterwards. */
-export type Start = (request: SpawnRequest, stdio: Stdio) => Child;
-
-export type Child = Pick<Bun.Subprocess, "pid" | "exited" | "signalCode" | "resourceUsage">;
-
-const start: Start = ({ argv, argv0, workingDir, env }, stdio) =>
-  Bun.spawn(argv, {
-    cwd: workingDir,
-    ...(argv0 === undefined ? {} : { argv0 }),
-    env,
-    detached: true,
-    stdio: stdio as ["ignore", number, number],
-  });
-
-export function spawnProcess(request: SpawnRequest, startChild = start): SpawnedProcess {
+export function spawnProcess(request: SpawnRequest): SpawnedProcess {
   const opened: number[] = [];
   const newPipe = () => {
     const pipe = createPipe();
@@ -77,7 +63,7 @@ export function spawnProcess(request: SpawnRequest, startChild = start): Spawned
       ...extras.map((pipe) => pipe.readFd),
       ...extraOuts.map((pipe) => pipe.writeFd),
     ];
-    const child = startChild(request, stdio);
+    const child = start(request, stdio);
     endBeforeDaemon(child.pid);
     for (const fd of stdio) if (typeof fd === "number") closeFd(fd);
     return {
@@ -95,3 +81,13 @@ export function spawnProcess(request: SpawnRequest, startChild = start): Spawned
     throw new TrlError("SPAWN_FAILED", `${request.argv[0]} could not be started: ${reason}`);
   }
 }
+
+/** Gives the child these descriptors, from 0 on. */
+const start = ({ argv, argv0, workingDir, env }: SpawnRequest, stdio: Stdio): Bun.Subprocess =>
+  Bun.spawn(argv, {
+    cwd: workingDir,
+    ...(argv0 === undefined ? {} : { argv0 }),
+    env,
+    detached: true,
+    stdio: stdio as ["ignore", number, number],
+  });

@@ -17,7 +17,6 @@ import { nativeDriver } from "./native-driver.ts";
 import type { Screens } from "./screen/screens.ts";
 import { requireSize } from "./size-policy.ts";
 import { Terminal } from "./terminal.ts";
-import type { Typing } from "./typing.ts";
 
 export const drivers: Record<DriverName, PtyDriver> = { native: nativeDriver, "bun-pty": bunPtyDriver };
 
@@ -35,8 +34,6 @@ const ofAnotherTerminal =
 interface TerminalContext {
   options: CoreOptions;
   custody: Custody;
-  drivers: Record<DriverName, PtyDriver>;
-  typing: Typing;
   screens: Screens;
   mayKeep: (bytes: number) => boolean;
 }
@@ -44,7 +41,7 @@ interface TerminalContext {
 export function createTerminal(
   id: string,
   params: CreateParams,
-  { options, custody, typing, screens, mayKeep, drivers: known }: TerminalContext,
+  { options, custody, screens, mayKeep }: TerminalContext,
   enclosure: Enclosure | undefined,
 ): Terminal {
   const shell = shellOf(params, options);
@@ -61,7 +58,7 @@ export function createTerminal(
     shell,
     command:
       params.command === undefined ? null : shownText([params.command, ...(params.args ?? [])].join(" ")),
-    driver: known[name === "auto" ? autoDriver : name],
+    driver: drivers[name === "auto" ? autoDriver : name],
     workingDir,
     idleTimeoutS: params.idle_timeout_s ?? 0,
     maxAgeS: params.max_age_s ?? options.sessionTtlS,
@@ -75,7 +72,6 @@ export function createTerminal(
       rows,
     },
     custody,
-    typing,
     screens,
     mayKeep,
   });

@@ -1,5 +1,5 @@
 // The terminal of a process on Linux: found by its number in /proc, opened beside the program without becoming ours.
-import { closeSync, constants, openSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync } from "node:fs";
 import { duplicate, ioctl, ioctlNumber, ioctlOpen, ioctlWith } from "../process/libc.ts";
 import type { TerminalSize } from "./driver.ts";
 import type { OutputValve } from "./flow.ts";
@@ -89,15 +89,7 @@ export const openSlave = (masterFd: number): number | undefined =>
   ioctlOpen(masterFd, TIOCGPTPEER, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
 
 /** The number of the terminal whose other side a descriptor is. */
-export const masterNumber = (fd: number): number | undefined => ioctlNumber(fd, TIOCGPTN);
-
-/** The other sides of terminals that this process has open, by the terminal's number. */
-export const openMasters = (): { fd: number; number: number }[] =>
-  readdirSync("/proc/self/fd").flatMap((name) => {
-    const fd = Number(name);
-    const number = masterNumber(fd);
-    return number === undefined ? [] : { fd, number };
-  });
+const masterNumber = (fd: number): number | undefined => ioctlNumber(fd, TIOCGPTN);
 
 /** Majors of UNIX98 pseudo-terminals (devices.txt of the kernel). */
 const firstPtsMajor = 136;

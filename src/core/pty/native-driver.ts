@@ -13,31 +13,13 @@ import { silence } from "./silence.ts";
 export const nativeDriver: PtyDriver = {
   name: "native",
   capabilities: { raw_bytes: true, exit_signal: true },
-  spawn: (spec) => new NativePty(spec, startOnTerminal),
+  spawn: (spec) => new NativePty(spec),
 };
 
-/** What tells of a terminal's output: Bun's own callbacks. */
-type Events = Pick<Bun.TerminalOptions, "data" | "drain" | "exit">;
-
-interface Started {
-  child: Pick<Bun.Subprocess, "pid" | "exited" | "exitCode" | "signalCode" | "resourceUsage">;
-  terminal: Pick<Bun.Terminal, "closed" | "write" | "resize" | "close">;
-  /** A descriptor of our own for its other side, where it can be had. */
-  masterFd: number | undefined;
-}
-
-export type StartOnTerminal = (spec: PtySpec, events: Events) => Started;
-
-const startOnTerminal: StartOnTerminal = ({ argv, env, workingDir, cols, rows }, events) => {
-  const child = Bun.spawn(argv, { env, cwd: workingDir, terminal: { cols, rows, ...events } });
-  return { child, terminal: child.terminal!, masterFd: duplicateMaster(child.pid) };
-};
-
-export class NativePty implements PtyProcess {
+class NativePty implements PtyProcess {
   readonly exited: Promise<void>;
   readonly ended: Promise<PtyExit>;
-  readonly #child: Started["child"];
-  readonly #terminal: Started["terminal"];
+  readonly #child: Bun.Subprocess;
   /** Where there is none (macOS), Bun itself writes. */
   readonly #writer: MasterWriter | undefined;
   #pendingBytes = 0;
@@ -48,30 +30,34 @@ export class NativePty implements PtyProcess {
   readonly pack: PtyProcess["pack"];
   readonly #outputEnded = Promise.withResolvers<void>();
 
-  constructor(spec: PtySpec, start: StartOnTerminal) {
-    const { onOutput } = spec;
+  constructor({ argv, env, workingDir, cols, rows, onOutput }: PtySpec) {
     const printed = (chunk: Uint8Array) => {
       this.#chunks++;
       onOutput(chunk);
     };
-    const { child, terminal, masterFd } = start(spec, {
-      data: (_terminal, chunk) => {
-        printed(chunk);
-        giveBack(chunk);
+    this.#child = Bun.spawn(argv, {
+      env,
+      cwd: workingDir,
+      terminal: {
+        cols,
+        rows,
+        data: (_terminal, chunk) => {
+          printed(chunk);
+          giveBack(chunk);
+        },
+        // It comes after every write, when all of it has been taken.
+        drain: () => {
+          this.#pendingBytes = 0;
+        },
+        // The end of the output, not of the program.
+        exit: () => this.#outputEnded.resolve(),
       },
-      // It comes after every write, when all of it has been taken.
-      drain: () => {
-        this.#pendingBytes = 0;
-      },
-      // The end of the output, not of the program.
-      exit: () => this.#outputEnded.resolve(),
     });
-    this.#child = child;
-    this.#terminal = terminal;
+    const masterFd = duplicateMaster(this.pid);
     if (masterFd !== undefined) {
       this.#writer = new MasterWriter(masterFd);
       this.reader = readMaster(masterFd, printed);
-      if (this.reader) terminal.close(); // Bun reads no more; our descriptor keeps the terminal open
+      if (this.reader) this.#terminal.close(); // Bun reads no more; our descriptor keeps the terminal open
       this.pack = (packing) => this.#pack(packing);
     }
     this.exited = this.#child.exited.then(() => {
@@ -79,6 +65,10 @@ export class NativePty implements PtyProcess {
       this.reader?.programEnded();
     });
     this.ended = this.#end();
+  }
+
+  get #terminal(): Bun.Terminal {
+    return this.#child.terminal!;
   }
 
   get pid(): number {

@@ -2,7 +2,7 @@
 import type { Unpacking } from "../../protocol/handover/pieces.ts";
 import type { TerminalState } from "../../protocol/handover/terminals.ts";
 import type { Enclosure } from "../isolation/enclosure.ts";
-import type { Machinery } from "../machinery.ts";
+import { drivers } from "./create-terminal.ts";
 import type { TerminalSpec } from "./start-program.ts";
 import { Terminal } from "./terminal.ts";
 
@@ -10,14 +10,12 @@ export function resumeTerminal(
   state: TerminalState,
   given: Unpacking,
   enclosure: Enclosure | undefined,
-  { custody, drivers, typing, screens }: Machinery,
-  mayKeep: TerminalSpec["mayKeep"],
+  context: Pick<TerminalSpec, "custody" | "screens" | "mayKeep">,
 ): Terminal {
   const { id, name, shell, command, driver, workingDir, idleTimeoutS, maxAgeS, env, size } = state;
   return new Terminal({
-    ...{ id, name, shell, command, workingDir, idleTimeoutS, maxAgeS, enclosure, custody, typing, screens },
+    ...{ id, name, shell, command, workingDir, idleTimeoutS, maxAgeS, enclosure, ...context },
     driver: drivers[driver],
-    mayKeep,
     pty: { argv: [shell], env, daemonVariables: [], workingDir, ...size },
     before: { state, given },
   });

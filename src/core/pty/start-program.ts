@@ -8,7 +8,6 @@ import type { Custody } from "../process/custody.ts";
 import { AdoptedPty, pastPty } from "./adopted-pty.ts";
 import type { PtyDriver, PtyProcess, PtySpec } from "./driver.ts";
 import type { Screens } from "./screen/screens.ts";
-import type { Typing } from "./typing.ts";
 
 /** How another program has left a terminal. */
 export interface Before {
@@ -29,8 +28,6 @@ export interface TerminalSpec {
   enclosure: Enclosure | undefined;
   pty: Omit<PtySpec, "onOutput">;
   custody: Custody;
-  /** Hears of what is typed at it. */
-  typing: Typing;
   screens: Screens;
   /** Whether there is room for so much more output of terminals. */
   mayKeep: (bytes: number) => boolean;

@@ -21,6 +21,7 @@ import { Picture } from "./screen/picture.ts";
 import { requireSize, SizePolicy, type Typist } from "./size-policy.ts";
 import { startProgram, type TerminalSpec } from "./start-program.ts";
 import { Turns } from "./turns.ts";
+import { noteTyped } from "./typing.ts";
 
 /** ^S */
 const xoff = 0x13;
@@ -156,7 +157,7 @@ export class Terminal {
     const size = client && this.#sizes.typed(client);
     if (size) this.#resize(size);
     this.#input.typed(bytes);
-    this.spec.typing.note(this);
+    noteTyped(this);
     this.#lastActivity = new Instant();
     return this.#pty.pendingBytes + this.#input.heldBytes;
   }

@@ -17,20 +17,21 @@ import {
   terminalRingsBytesMax,
 } from "../limits.ts";
 import type { Log } from "../log.ts";
-import type { Machinery } from "../machinery.ts";
 import type { CoreOptions } from "../options.ts";
+import type { Custody } from "../process/custody.ts";
 import { memoryLimit, requireDescriptors } from "../resources.ts";
 import { isOver } from "../session/expiry.ts";
 import { createTerminal, shellOf } from "./create-terminal.ts";
 import { packIdle } from "./packing.ts";
 import { resumeTerminal } from "./resume-terminal.ts";
+import { Screens } from "./screen/screens.ts";
 import type { Terminal } from "./terminal.ts";
 import { terminalExpiry } from "./terminal-expiry.ts";
 
 export interface TerminalsContext {
   options: CoreOptions;
   enclosures: Enclosures;
-  machinery: Machinery;
+  custody: Custody;
   log: Log;
   journal: Journal | undefined;
   /** Throws where there is no room for one more. */
@@ -45,17 +46,20 @@ export class Terminals {
   readonly #exited = new Map<string, Terminal>();
   readonly #replacing = new Map<string, Promise<Terminal>>();
   #warmUp: Timer | undefined;
+  readonly #screens: Screens;
 
   constructor(
     readonly context: TerminalsContext,
     readonly outputBytesMax = Math.min(terminalRingsBytesMax, memoryLimit() / 8),
-  ) {}
+  ) {
+    this.#screens = new Screens(context.custody);
+  }
 
   readonly #mayKeep = (bytes: number): boolean =>
     this.list().reduce((sum, { ring }) => sum + ring.heldBytes, bytes) <= this.outputBytesMax;
 
   create(params: CreateParams, enclosure?: Enclosure): Terminal {
-    const { options, machinery, log, journal, refuseNew, isTaken } = this.context;
+    const { options, custody, log, journal, refuseNew, isTaken } = this.context;
     refuseNew();
     requireDescriptors();
     if (
@@ -66,12 +70,12 @@ export class Terminals {
     }
     const isKnown = (id: string) => this.#live.has(id) || this.#exited.has(id) || isTaken(id);
     const id = params.session_id ?? newId("s", isKnown);
-    const context = { options, ...machinery, mayKeep: this.#mayKeep };
+    const context = { options, custody, screens: this.#screens, mayKeep: this.#mayKeep };
     const terminal = createTerminal(id, params, context, enclosure);
     this.#forget(id);
     this.#live.set(id, terminal);
     journal?.write(terminalStarted(terminal));
-    this.#warmUp ??= setTimeout(() => machinery.screens.start(), screenProcessStartMs);
+    this.#warmUp ??= setTimeout(() => this.#screens.start(), screenProcessStartMs);
     log.info("terminal created", { session: id, driver: terminal.spec.driver.name });
     void terminal.done.then(() => this.#ended(terminal));
     return terminal;
@@ -108,8 +112,9 @@ export class Terminals {
 
   /** One that another program has made, which has become this one. */
   resume(state: TerminalState, enclosure: Enclosure | undefined, given: Unpacking): void {
-    const { machinery, journal } = this.context;
-    const terminal = resumeTerminal(state, given, enclosure, machinery, this.#mayKeep);
+    const { custody, journal } = this.context;
+    const context = { custody, screens: this.#screens, mayKeep: this.#mayKeep };
+    const terminal = resumeTerminal(state, given, enclosure, context);
     journal?.write(terminal.exit ? terminalEnded(terminal) : terminalStarted(terminal));
     if (terminal.exit) return void this.#exited.set(state.id, terminal);
     this.#live.set(state.id, terminal);

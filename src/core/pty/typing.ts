@@ -9,23 +9,15 @@ interface Typed {
 }
 
 const never: Typed = { at: undefined, when: Number.NEGATIVE_INFINITY };
+let last = never;
+let lastElsewhere = never;
 
-export class Typing {
-  #last = never;
-  #lastElsewhere = never;
-
-  note(at: object): void {
-    if (this.#last.at !== at) this.#lastElsewhere = this.#last;
-    this.#last = { at, when: performance.now() };
-  }
-
-  isGoingOnBeside(terminal: object): boolean {
-    const { when } = this.#last.at === terminal ? this.#lastElsewhere : this.#last;
-    return performance.now() - when < typingMs;
-  }
+export function noteTyped(at: object): void {
+  if (last.at !== at) lastElsewhere = last;
+  last = { at, when: performance.now() };
 }
 
-/** At the terminals of this process, but for those of a rehearsal. */
-export const typing = new Typing();
-
-export const isSomebodyTypingBeside = (terminal: object): boolean => typing.isGoingOnBeside(terminal);
+export function isSomebodyTypingBeside(terminal: object): boolean {
+  const { when } = last.at === terminal ? lastElsewhere : last;
+  return performance.now() - when < typingMs;
+}

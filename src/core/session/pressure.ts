@@ -4,14 +4,10 @@ import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
 import { descriptorLimit, openDescriptors, residentBytes } from "../resources.ts";
 
-/** So many open descriptors are too many. */
-export const descriptorsMax = ({ fdWarningThreshold }: Pick<CoreOptions, "fdWarningThreshold">): number =>
-  fdWarningThreshold || Math.floor(descriptorLimit() * 0.8);
-
 /** New sessions are refused first: those that exist may finish their work. */
 export function refuseUnderPressure(options: CoreOptions, log: Log): void {
   const fds = openDescriptors();
-  const threshold = descriptorsMax(options);
+  const threshold = options.fdWarningThreshold || Math.floor(descriptorLimit() * 0.8);
   if (fds >= threshold) {
     log.warn("file descriptors are running low", { open: fds, threshold });
     throw new TrlError("RESOURCE_PRESSURE", `${fds} file descriptors are open (threshold ${threshold})`);

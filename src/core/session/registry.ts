@@ -14,9 +14,9 @@ import { CensusTaker } from "../journal/census-taker.ts";
 import type { Journal } from "../journal/journal.ts";
 import { cleanupIntervalMs, destroyGraceMs } from "../limits.ts";
 import type { Log } from "../log.ts";
-import { type Machinery, realMachinery } from "../machinery.ts";
 import type { CoreOptions } from "../options.ts";
-import type { Custody } from "../process/custody.ts";
+import { whenChildrenEnd } from "../process/child-ends.ts";
+import { Custody } from "../process/custody.ts";
 import { RestCollections } from "../process/garbage.ts";
 import { terminate } from "../process/terminate.ts";
 import { Terminals } from "../pty/terminals.ts";
@@ -53,22 +53,22 @@ export class SessionRegistry {
     readonly log: Log,
     before?: CoreState,
     journal?: Journal,
-    machinery: Machinery = realMachinery(before?.custody, options.daemonTag),
   ) {
-    const { custody, startShell } = machinery;
+    const custody = new Custody(undefined, before?.custody, options.daemonTag);
+    if (custody.adoptsOrphans) whenChildrenEnd(() => custody.reapEnded());
     this.custody = custody;
-    this.census = new CensusTaker(this.custody, journal);
+    this.census = new CensusTaker(custody, journal);
     this.commands = new CommandStore(journal);
     this.#commandsOfEnded = before?.commandsOfEnded ?? 0;
     this.#shellCount = before?.shellCount ?? 0;
     const { commands } = this;
     const newShellDir = () => `${options.runDir}/${++this.#shellCount}`;
-    const ofShells = { custody, startShell, newShellDir, spares: new SpareShells() };
+    const ofShells = { custody, newShellDir, spares: new SpareShells() };
     this.#context = { options, commands, log, ...ofShells, usualEnv: usualEnvOf(options) };
     const limited = { ...options, maxProcesses: options.sessionMaxProcesses };
-    this.enclosures = new Enclosures(limited, this.custody, before?.enclosures);
+    this.enclosures = new Enclosures(limited, custody, before?.enclosures);
     this.terminals = new Terminals({
-      ...{ options, log, journal, machinery },
+      ...{ options, log, journal, custody },
       enclosures: this.enclosures,
       refuseNew: () => this.#refuseNew(),
       isTaken: (id) => this.#sessions.has(id) || this.isTakenElsewhere(id),

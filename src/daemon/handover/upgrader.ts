@@ -39,8 +39,6 @@ export interface House {
   isStdin: boolean;
   /** What a daemon that was killed has left is just being ended: the program that comes would not know of it. */
   isClearing(): boolean;
-  /** What is only there to be practised on goes. */
-  clearStage(): Promise<void>;
   describe(packing: Packing): Handover;
   /** Where nothing can be handed over: ends everything, and begins again as the other program. */
   restart(become: () => void): void;
@@ -111,7 +109,6 @@ export class Upgrader implements Upgrading {
 
   async #carryOut(house: House, executable: string, toVersion: string, drainS: number): Promise<void> {
     try {
-      await house.clearStage();
       const inTheWay = await drain(house.registry, house.runtimes, drainS);
       if (inTheWay) throw new Error(`after ${drainS} s ${inTheWay}`);
       this.log.info("upgrading", { from: version, to: toVersion, executable });

@@ -14,7 +14,7 @@ const plan: ServicePlan = {
   program: ["/opt/my tools/100% $ü/trl"],
   serveFlags: ["--socket-path", nasty],
   socketPath: nasty,
-  searchPath: "/usr/bin:/opt/50% off/$bin",
+  environment: { PATH: "/usr/bin:/opt/50% off/$bin", BUN_JSC_useConcurrentJIT: "0" },
 };
 
 describe("systemd", () => {
@@ -74,7 +74,7 @@ describe("launchd", () => {
     expect(JSON.parse(stdout.toString())).toMatchObject({
       Label: "trl",
       ProgramArguments: [...plan.program, "serve", "--socket-path", nasty],
-      EnvironmentVariables: { PATH: plan.searchPath },
+      EnvironmentVariables: plan.environment,
       RunAtLoad: true,
       KeepAlive: { SuccessfulExit: false },
       StandardErrorPath: places.log,

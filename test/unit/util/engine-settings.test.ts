@@ -1,34 +1,21 @@
 import { expect, test } from "bun:test";
-import {
-  compileLater,
-  hasThreads,
-  isOwnSetting,
-  isSettled,
-  missingSettings,
-  withoutThreads,
-} from "../../../src/util/engine-settings.ts";
+import { compileLater, hasThreads, isOwnSetting, withoutThreads } from "../../../src/util/engine-settings.ts";
 
-const [name] = Object.keys(compileLater) as [string];
+const settings = { ...compileLater, ...withoutThreads };
 
-test("what is missing is added with its names, and is nobody else's business then", () => {
-  const env = { PATH: "/bin", ...missingSettings(compileLater, { PATH: "/bin" }) };
-  expect(env).toMatchObject(compileLater);
-  expect(isSettled(env)).toBe(true);
-  const own = Object.keys(env).filter((each) => isOwnSetting(each, env));
-  expect(own.sort()).toEqual([name, "TRL_ENGINE_SETTINGS"]);
+test("settings that trl makes are the daemon's own", () => {
+  const env = { PATH: "/bin", TRL_SHELL: "bash", ...settings };
+  const own = Object.keys(env).filter((name) => isOwnSetting(name, env));
+  expect(own).toEqual(["TRL_SHELL", ...Object.keys(settings)]);
 });
 
-test("what somebody has set stands, and is passed on", () => {
-  const env = { [name]: "5" };
-  expect(missingSettings(compileLater, env)).toBeUndefined();
-  expect(isOwnSetting(name, env)).toBe(false);
-  const mixed = { ...env, ...missingSettings({ ...compileLater, ...withoutThreads }, env) };
-  expect(mixed[name]).toBe("5");
-  expect(isOwnSetting(name, mixed)).toBe(false);
-  for (const each of Object.keys(withoutThreads)) expect(isOwnSetting(each, mixed)).toBe(true);
+test("another value of such a variable is the user's, and is passed on", () => {
+  for (const name of Object.keys(settings)) expect(isOwnSetting(name, { [name]: "5" })).toBe(false);
+  expect(isOwnSetting("constructor", {})).toBe(false);
 });
 
-test("whether the engine has threads is what is said, by whomever", () => {
+test("the engine has no threads where all settings against them are made", () => {
   expect(hasThreads({})).toBe(true);
+  expect(hasThreads({ BUN_JSC_useConcurrentJIT: "0" })).toBe(true);
   expect(hasThreads(withoutThreads)).toBe(false);
 });
