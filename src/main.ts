@@ -7,7 +7,7 @@ if (words[0] === screenProcessWord) {
   const { serveScreens } = await import("./daemon/screen-process.ts");
   await serveScreens();
 }
-const { run } = await import("./cli/words.ts");
+const { run } = await import("./cli/run-cli.ts");
 await run(words);
 // Standard input may still be open; what was asked for is done.
 process.exit();

@@ -37,7 +37,7 @@ const rooms: Record<string, Room> = {
 };
 /** Files that may look further than their room. */
 const furtherRooms: Record<string, string[]> = {
-  "src/cli/serve.ts": ["daemon"],
+  "src/cli/commands/serve.ts": ["daemon"],
   "src/cli/engine-environment.ts": ["daemon"],
 };
 
@@ -64,7 +64,7 @@ function isTypeOnly(names: string): boolean {
   return each.length > 0 && each.every((name) => /^\s*type\s/.test(name));
 }
 
-/** `src/cli/run.ts` is in the room `cli`; a file in no room is a room of its own. */
+/** `src/cli/commands/run.ts` is in the room `cli`; a file in no room is a room of its own. */
 const roomOf = (file: string) => file.split("/")[1]!.replace(/\.ts$/, "");
 const resolveImport = (file: string, target: string) => normalize(join(dirname(file), target));
 
@@ -199,7 +199,9 @@ describe("places:", () => {
   test("the environment of the process is read at the edge", () => {
     // bun-pty takes the path of its shared object by a variable and in no other way.
     const mayRead = (file: string) =>
-      /^src\/(?:cli\/|daemon\/|main\.ts$|client\/connect\.ts$|core\/pty\/bun-pty-library\.ts$)/.test(file);
+      /^src\/(?:cli\/|daemon\/|main\.ts$|client\/connect\.ts$|core\/terminal\/drivers\/bun-pty-library\.ts$)/.test(
+        file,
+      );
     const reads = (file: string) => /\b(?:process|Bun|import\.meta)\.env\b/.test(read(file));
     expect(sources.filter((file) => !mayRead(file) && reads(file))).toEqual([]);
   });
@@ -277,8 +279,8 @@ describe("the rules themselves can tell:", () => {
   test("who trespasses", () => {
     expect(trespasses("src/core/a.ts", 'import { b } from "../server/b.ts";')).toHaveLength(1);
     expect(trespasses("src/core/a/b.ts", 'import type { C } from "../../protocol/c.ts";')).toEqual([]);
-    expect(trespasses("src/cli/run.ts", 'const d = import("../daemon/boot.ts");')).toHaveLength(1);
-    expect(trespasses("src/cli/serve.ts", 'import { boot } from "../daemon/boot.ts";')).toEqual([]);
+    expect(trespasses("src/cli/commands/run.ts", 'const d = import("../daemon/boot.ts");')).toHaveLength(1);
+    expect(trespasses("src/cli/commands/serve.ts", 'import { boot } from "../daemon/boot.ts";')).toEqual([]);
     expect(trespasses("src/protocol/a.ts", 'import { join } from "node:path";')).toHaveLength(1);
     expect(trespasses("src/attic/a.ts", "")).toHaveLength(1);
   });

@@ -1,6 +1,6 @@
 // The table that one reads, from the same rows that go into the JSON: a heading for each scenario, and below a line
 // for each peer. Not the table of the command line, which has one line for each thing and no empty cells.
-import { stdoutPaint } from "../../src/cli/paint.ts";
+import { stdoutPaint } from "../../src/cli/ui/paint.ts";
 import type { Paint, Tone } from "../../src/util/style.ts";
 import { formatBar, formatSlope, formatValue, verdict } from "./format.ts";
 import type { Growth, Row } from "./rows.ts";

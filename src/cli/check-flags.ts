@@ -2,7 +2,7 @@
 import type { ArgsDef } from "citty";
 import { nearest } from "../util/nearest.ts";
 import { CliError, usageExitCode } from "./errors.ts";
-import { aliasesOf } from "./help.ts";
+import { aliasesOf } from "./ui/help.ts";
 
 export interface FlagRules {
   /** Words such as -5 are text. */

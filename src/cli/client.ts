@@ -7,7 +7,7 @@ import type { MethodName, Params, Result } from "../protocol/methods.ts";
 import { type BunCarrier, bunCarrier } from "./bun-carrier.ts";
 import { lostDaemon } from "./errors.ts";
 import { asksForJson } from "./json-errors.ts";
-import { note } from "./print.ts";
+import { note } from "./ui/print.ts";
 
 /** A frame of a stream: output, a gap, or its end. */
 export interface StreamFrame extends Frame {

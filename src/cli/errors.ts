@@ -1,9 +1,9 @@
 // What goes wrong for a person at the command line, and what they can do about it.
 import { writeFileSync, writeSync } from "node:fs";
 import { type ErrorCode, errorCodes, TrlError } from "../protocol/errors.ts";
-import { harmless } from "./format.ts";
 import { asksForJson } from "./json-errors.ts";
-import { jsonText } from "./print.ts";
+import { harmless } from "./ui/format.ts";
+import { jsonText } from "./ui/print.ts";
 
 export class CliError extends Error {
   constructor(

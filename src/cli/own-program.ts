@@ -2,7 +2,7 @@
 import type { DaemonClient } from "./client.ts";
 import { tryConnect } from "./connection.ts";
 import { CliError, unavailableExitCode } from "./errors.ts";
-import { withProgress } from "./progress.ts";
+import { withProgress } from "./ui/progress.ts";
 
 const startPatienceMs = 5000;
 

@@ -5,7 +5,7 @@ import type { RunParams, RunResult } from "../protocol/exec.ts";
 import type { DaemonClient } from "./client.ts";
 import { CliError, usageExitCode } from "./errors.ts";
 import type { Interrupts } from "./interrupts.ts";
-import { printJson } from "./print.ts";
+import { printJson } from "./ui/print.ts";
 
 interface How {
   interrupts: Interrupts;

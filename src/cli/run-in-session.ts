@@ -9,11 +9,11 @@ import { callersEnvironment } from "./environment.ts";
 import { CliError, lostDaemon, reportError, unavailableExitCode } from "./errors.ts";
 import { forwardStdin } from "./forward-stdin.ts";
 import type { Interrupts } from "./interrupts.ts";
-import { isReaderGone, OutputPasser } from "./output-passer.ts";
-import type { Place } from "./place.ts";
-import { note } from "./print.ts";
+import { isReaderGone, OutputPasser } from "./output-writer.ts";
 import { runForJson } from "./run-for-json.ts";
+import type { Place } from "./runtime-args.ts";
 import { findEntry, isLive, listAll, reasonOf } from "./sessions.ts";
+import { note } from "./ui/print.ts";
 
 export interface Wanted {
   command: string;

@@ -3,9 +3,9 @@
 import { lostReason, type StreamSummary } from "../protocol/exec.ts";
 import type { TerminalSummary } from "../protocol/pty.ts";
 import type { DaemonClient } from "./client.ts";
-import { bytes, since } from "./format.ts";
-import { endText, stateTone } from "./states.ts";
-import type { Column } from "./table.ts";
+import { bytes, since } from "./ui/format.ts";
+import { endText, stateTone } from "./ui/states.ts";
+import type { Column } from "./ui/table.ts";
 
 export interface Running {
   /** A command's id, or the terminal's. */

@@ -3,7 +3,6 @@
 import type { StreamSummary } from "../protocol/exec.ts";
 import type { DaemonClient } from "./client.ts";
 import { CliError, errorExitCode } from "./errors.ts";
-import { oneLine } from "./format.ts";
 import {
   type Entry,
   type Handle,
@@ -13,6 +12,7 @@ import {
   pick,
   type TerminalEntry,
 } from "./sessions.ts";
+import { oneLine } from "./ui/format.ts";
 
 export type Target =
   | { kind: "command"; command: StreamSummary }

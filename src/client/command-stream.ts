@@ -10,7 +10,7 @@ import { ConnectionError, isTrlError, lostError, unsent } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { InputQueue } from "./input-queue.ts";
 import type { Frame, Link } from "./link.ts";
-import type { Follower } from "./reconnect.ts";
+import type { Follower } from "./persistent-link.ts";
 import { stopCommand } from "./stop-command.ts";
 import type { StreamSetup } from "./stream-setup.ts";
 

@@ -2,9 +2,9 @@
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { createConnection } from "node:net";
+import { startTimeOf } from "../platform/start-time.ts";
 import { type Announcement, announcementFrom } from "../protocol/announcement.ts";
 import { discoveryFilesIn, readDiscoveryFile } from "../util/discovery-files.ts";
-import { startTimeOf } from "../util/start-time.ts";
 import { type Camelized, camelized } from "./naming.ts";
 
 /** One that answers. `connect({ socket: socketPath })` leads to it. */

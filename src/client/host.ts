@@ -1,6 +1,6 @@
 // What handles stand on: requests, and a way to go on across connections.
 import type { MethodName, Params, Result } from "../protocol/methods.ts";
-import type { Follower } from "./reconnect.ts";
+import type { Follower } from "./persistent-link.ts";
 
 export interface HostCallOptions {
   /** Stops the waiting, whatever it is for. */

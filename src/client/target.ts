@@ -3,7 +3,7 @@
 import type { OpenCarrier } from "./carriers/carrier.ts";
 import type { ChildTarget } from "./carriers/child.ts";
 import type { WebTarget } from "./carriers/websocket.ts";
-import type { ReconnectOptions } from "./reconnect.ts";
+import type { ReconnectOptions } from "./persistent-link.ts";
 
 /**
  * A path or `unix:PATH`; an address beginning with `http:`, `https:`, `ws:` or `wss:`; or one of the objects.

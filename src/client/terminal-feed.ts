@@ -3,11 +3,11 @@
 import type { LostError } from "../protocol/exec.ts";
 import type { Result } from "../protocol/methods.ts";
 import { fromBase64 } from "../util/base64.ts";
+import { told } from "./callbacks.ts";
 import { ConnectionError, isTrlError, lostError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import type { Frame, Link } from "./link.ts";
-import type { Follower } from "./reconnect.ts";
-import { told } from "./told.ts";
+import type { Follower } from "./persistent-link.ts";
 
 export interface OutputInfo {
   /** Of the first byte; of the next live one where it is a redraw. */

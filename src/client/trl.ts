@@ -1,17 +1,17 @@
 // A client of one daemon. `call` speaks the wire's language and knows every method by the table; sessions, streams and
 // terminals are handles that speak JavaScript's.
 import { type MethodName, methods, type Params, type Result } from "../protocol/methods.ts";
+import { told } from "./callbacks.ts";
 import type { OpenCarrier } from "./carriers/carrier.ts";
 import { CommandStream } from "./command-stream.ts";
 import { ConnectionError, isTrlError } from "./errors.ts";
 import type { Host, HostCallOptions } from "./host.ts";
 import { type Options, wireParams } from "./naming.ts";
-import { type ConnectionState, KeptLink, type ReconnectOptions } from "./reconnect.ts";
+import { type ConnectionState, KeptLink, type ReconnectOptions } from "./persistent-link.ts";
 import { findNamed } from "./resolve.ts";
 import { Session, type SessionOptions } from "./session.ts";
 import { Terminal, type TerminalOptions } from "./terminal.ts";
 import { TerminalFeeds } from "./terminal-feeds.ts";
-import { told } from "./told.ts";
 
 export interface CallOptions {
   /** Stops waiting for the answer; what was asked for may still be done. */

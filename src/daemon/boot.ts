@@ -2,36 +2,36 @@
 // place of another program, the same with what that one has left.
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { Instant } from "../core/instant.ts";
+import { hasFewProcesses } from "../core/isolation/few-processes-linux.ts";
+import { Instant } from "../core/lifetime/instant.ts";
 import { shutdownGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
-import { hearOfChildren } from "../core/process/libc.ts";
-import { prepareReadiness } from "../core/process/readiness-linux.ts";
-import { takeOverCore } from "../core/session/handover.ts";
 import { SessionRegistry } from "../core/session/registry.ts";
-import type { RuntimesState } from "../protocol/handover/document.ts";
-import { Runtimes } from "../runtime/runtimes.ts";
+import { takeOverCore } from "../core/session/upgrade-state.ts";
+import { removeOwnDir } from "../platform/abandoned-dirs.ts";
+import { hearOfChildren } from "../platform/libc.ts";
+import { prepareReadiness } from "../platform/linux/readiness.ts";
+import { CrashRecovery, journalPath } from "../recovery/crash-recovery.ts";
+import { Runtimes } from "../remote/runtimes.ts";
 import { newCounters } from "../server/counters.ts";
 import { capabilitiesOf } from "../server/handlers/system.ts";
-import { holdAgain } from "../server/held-places.ts";
-import { removeOwnDir } from "../util/abandoned-dirs.ts";
+import { holdAgain } from "../server/resume-points.ts";
+import { describeHouse } from "../upgrade/daemon-state.ts";
+import type { RuntimesState } from "../upgrade/schema/document.ts";
+import type { Received } from "../upgrade/state-file.ts";
+import { type Arrival, keptPlace, welcome } from "../upgrade/takeover.ts";
+import { Upgrader } from "../upgrade/upgrader.ts";
 import { hasThreads, isOwnSetting, withoutThreads } from "../util/engine-settings.ts";
 import { announcementsDirs } from "../util/runtime-dir.ts";
 import { beside } from "../util/socket-path.ts";
 import { trustedDirsVariable } from "../util/trusted-socket.ts";
 import { version } from "../util/version.ts";
-import { announceSelf } from "./announcing.ts";
+import { announceSelf } from "./announce.ts";
 import { claimSocket } from "./claim-socket.ts";
-import { CrashRecovery, journalPath } from "./crash-recovery.ts";
 import { daemonTag, stdioPlace } from "./daemon-tag.ts";
-import { openDoors, type Rooms, transportsOf } from "./doors.ts";
-import { hasFewProcesses } from "./few-processes-linux.ts";
-import { type Arrival, keptPlace, welcome } from "./handover/arrival.ts";
-import { describeHouse } from "./handover/describe-house.ts";
-import type { Received } from "./handover/parcel.ts";
-import { Upgrader } from "./handover/upgrader.ts";
 import { untilIdle } from "./idle-exit.ts";
 import type { InstanceLock } from "./instance-lock.ts";
+import { openDoors, type Rooms, transportsOf } from "./listeners.ts";
 import { createLog } from "./log.ts";
 import { OptionError } from "./option-error.ts";
 import type { DaemonOptions } from "./options.ts";
@@ -136,7 +136,7 @@ function warnOfSurroundings({ allowsRoot }: DaemonOptions, log: Log): void {
 /** For tests. */
 async function guardAgainstStalls({ env }: DaemonOptions): Promise<void> {
   if (!env["TRL_STALL_FILE"] || process.platform !== "linux") return;
-  (await import("./stall-guard-linux.ts")).guardAgainstStalls(env);
+  (await import("../platform/linux/stall-guard.ts")).guardAgainstStalls(env);
 }
 
 /** What the doors lead to: empty, or as another program has left it. */

@@ -1,6 +1,6 @@
 // The tag by which a daemon's processes are known: its pid and its place.
 import { daemonMark, pidOfDaemonMark } from "../core/process/marks.ts";
-import { processTable } from "../core/process/process-table.ts";
+import { processTable } from "../platform/process-table.ts";
 
 /** The place of a daemon without a socket. */
 export const stdioPlace = "stdio";

@@ -1,5 +1,5 @@
 // --http and what belongs to it. Without TLS nobody but this machine is listened to, unless that was said.
-import { isLoopback } from "../server/http/gate.ts";
+import { isLoopback } from "../server/transports/http/gate.ts";
 import type { FlagName } from "./flags.ts";
 import { OptionError } from "./option-error.ts";
 

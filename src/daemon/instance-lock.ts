@@ -10,8 +10,8 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
-import { tryLock } from "../core/process/libc.ts";
-import { processTable } from "../core/process/process-table.ts";
+import { tryLock } from "../platform/libc.ts";
+import { processTable } from "../platform/process-table.ts";
 import { failureOf } from "../util/failure.ts";
 import { forOwnerAlone } from "../util/private-files.ts";
 import { beside } from "../util/socket-path.ts";

@@ -1,7 +1,7 @@
 // The daemon's log, on stderr: for people on a terminal, or one JSON object a line for machines.
 import { type ConsolaReporter, createConsola, LogLevels, type LogType } from "consola/core";
 import type { Log, LogFields } from "../core/log.ts";
-import { isTerminal } from "../core/process/libc.ts";
+import { isTerminal } from "../platform/libc.ts";
 import { hasColour, type Paint, paintFor, type Tone } from "../util/style.ts";
 
 export function createLog(options: { format: "pretty" | "json"; isVerbose: boolean }): Log {

@@ -1,7 +1,7 @@
 // This program as a file, for machines that are to run it as well.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Executables } from "../runtime/executables.ts";
+import { Executables } from "../remote/provision/executables.ts";
 
 /** From source there is no such file, but perhaps the one that was built last. */
 export function ownExecutables(directory: string | undefined): Executables {

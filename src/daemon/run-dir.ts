@@ -1,6 +1,6 @@
 // A private directory for the files of shells, in memory where the system has such a place.
 import { tmpdir } from "node:os";
-import { makeOwnDir } from "../util/abandoned-dirs.ts";
+import { makeOwnDir } from "../platform/abandoned-dirs.ts";
 import { failureOf } from "../util/failure.ts";
 import { OptionError } from "./option-error.ts";
 

@@ -1,7 +1,8 @@
 // The screen process. It ends when the daemon does.
-import { dieWithParent } from "../core/process/libc.ts";
-import { ScreenReader } from "../core/pty/screen/screen-reader.ts";
-import type { Work } from "../core/pty/screen/work.ts";
+
+import { ScreenReader } from "../core/terminal/screen/screen-reader.ts";
+import type { Work } from "../core/terminal/screen/work.ts";
+import { dieWithParent } from "../platform/libc.ts";
 
 export function serveScreens(): Promise<never> {
   dieWithParent(); // a daemon that was killed can not end work that takes long

@@ -1,7 +1,7 @@
 // What ends the daemon, and what does not.
 import { constants } from "node:os";
 import type { Log } from "../core/log.ts";
-import { isIgnored } from "../core/process/libc.ts";
+import { isIgnored } from "../platform/libc.ts";
 
 const endingSignals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 

@@ -7,7 +7,7 @@ export type { CommandExit } from "../client/command-exit.ts";
 export type { CommandStream } from "../client/command-stream.ts";
 export type { Discovered } from "../client/discover.ts";
 export type { Camelized } from "../client/naming.ts";
-export type { ConnectionState } from "../client/reconnect.ts";
+export type { ConnectionState } from "../client/persistent-link.ts";
 export type {
   Run,
   RunInBytes,

@@ -1,6 +1,6 @@
 // How much of a stream may be under way to a client that says how much it has taken. Other traffic on the same
 // connection goes on meanwhile, which a pause of the connection would not allow.
-import { type Offsets, streamNames } from "../core/exec/command-output.ts";
+import { type Offsets, streamNames } from "../core/command/output.ts";
 
 export class AttachmentWindow {
   /** When the client last took anything, by performance.now(). */

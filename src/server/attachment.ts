@@ -1,18 +1,13 @@
 // One client that follows one command: reads from the command's output as fast as the client takes it, and no
 // faster. A client that takes nothing for a while is let go, so that it does not hold the command for ever.
-import type { KnownCommand } from "../core/exec/command.ts";
-import {
-  type Offsets,
-  type OutputReader,
-  type StreamName,
-  streamNames,
-} from "../core/exec/command-output.ts";
+import type { KnownCommand } from "../core/command/command.ts";
+import { type Offsets, type OutputReader, type StreamName, streamNames } from "../core/command/output.ts";
 import { type Encoding, type ExitFrame, isTimeout } from "../protocol/exec.ts";
 import { encodeFrame } from "../protocol/frame.ts";
 import { AttachmentWindow } from "./attachment-window.ts";
-import { hold, holdForNext, leave, releaseForNext, takeOver } from "./held-places.ts";
-import type { OutgoingQueue, QueueSubscriber } from "./lane.ts";
 import { base64FrameBytesMax, frameBytesMax } from "./limits.ts";
+import type { OutgoingQueue, QueueSubscriber } from "./outgoing-queue.ts";
+import { hold, holdForNext, leave, releaseForNext, takeOver } from "./resume-points.ts";
 import { gapFrame, outputFrame } from "./stream-frames.ts";
 
 export interface AttachmentSpec {

@@ -1,16 +1,16 @@
 // One client, whatever carries its bytes: lines in, replies and output out, in bounded memory. Replies overtake
 // output that waits.
 import type { Line } from "../protocol/frame.ts";
-import { FarClient } from "../runtime/far-client.ts";
+import { FarClient } from "../remote/client-links.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher, EncodedReply } from "./dispatch.ts";
 import { FrameQueue, keptRest } from "./frame-queue.ts";
 import { FrontendState } from "./frontend/state.ts";
 import { Inbox, type Listener } from "./inbox.ts";
-import type { ClientMemory, OutgoingQueue, QueueSubscriber } from "./lane.ts";
+import type { ClientMemory, OutgoingQueue, QueueSubscriber } from "./outgoing-queue.ts";
 import { Quota } from "./quota.ts";
 import { RequestContext } from "./request-context.ts";
-import type { TransportStream } from "./transport-stream.ts";
+import type { TransportStream } from "./transports/transport-stream.ts";
 
 export class Connection implements OutgoingQueue, Listener {
   lastProgress = performance.now();

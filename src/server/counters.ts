@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../protocol/errors.ts";
-import type { CountersState } from "../protocol/handover/document.ts";
+import type { CountersState } from "../upgrade/schema/document.ts";
 
 /** Counts that the transports keep and system.stats shows. */
 export interface ServerCounters {

@@ -18,7 +18,7 @@ import { isMethodName, methods } from "../protocol/methods.ts";
 import { nearest } from "../util/nearest.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { FrontendAdapter } from "./frontend/adapter.ts";
-import type { Client } from "./lane.ts";
+import type { Client } from "./outgoing-queue.ts";
 import type { ConnectionLimits } from "./quota.ts";
 import type { Router } from "./router.ts";
 

@@ -1,7 +1,7 @@
 // What a client says, taken up line by line for as long as there is room for the answers.
 import { type Line, LineDecoder } from "../protocol/frame.ts";
 import { lineBytesPerTurnMax, linesPerTurnMax, unreadBytesMax } from "./limits.ts";
-import type { TransportStream } from "./transport-stream.ts";
+import type { TransportStream } from "./transports/transport-stream.ts";
 
 export interface Listener {
   /** Nobody would hear an answer. */

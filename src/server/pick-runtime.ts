@@ -2,9 +2,9 @@
 import type { SessionRegistry } from "../core/session/registry.ts";
 import { TrlError } from "../protocol/errors.ts";
 import { hostRuntime } from "../protocol/runtime.ts";
-import { lookMs } from "../runtime/limits.ts";
-import type { Runtime } from "../runtime/runtime.ts";
-import type { Runtimes } from "../runtime/runtimes.ts";
+import { lookMs } from "../remote/limits.ts";
+import type { Runtime } from "../remote/runtime.ts";
+import type { Runtimes } from "../remote/runtimes.ts";
 
 export interface Places {
   runtimes: Runtimes;

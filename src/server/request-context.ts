@@ -1,5 +1,5 @@
 // Request context: the connection's state, and callbacks to run after the reply.
-import type { Client, ClientMemory } from "./lane.ts";
+import type { Client, ClientMemory } from "./outgoing-queue.ts";
 
 export class RequestContext implements Client {
   readonly lane: ClientMemory["lane"];

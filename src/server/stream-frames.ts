@@ -1,6 +1,6 @@
 // Output as frames, written into one piece of memory that is used again and again.
 import { isUtf8 } from "node:buffer";
-import type { OutputPiece } from "../core/exec/command-output.ts";
+import type { OutputPiece } from "../core/command/output.ts";
 import { endOfLastCharacter } from "../core/process/stream-log.ts";
 import type { Encoding } from "../protocol/exec.ts";
 import { encodeFrame } from "../protocol/frame.ts";

@@ -1,7 +1,7 @@
 // A terminal's output as frames, in each dialect made once and shared by all who are at the same place.
-import type { TerminalSize } from "../core/pty/driver.ts";
-import type { Redraw } from "../core/pty/screen/picture.ts";
-import type { Terminal } from "../core/pty/terminal.ts";
+import type { TerminalSize } from "../core/terminal/drivers/driver.ts";
+import type { Redraw } from "../core/terminal/screen/picture.ts";
+import type { Terminal } from "../core/terminal/terminal.ts";
 import { base64Into, base64Length } from "../util/base64-bytes.ts";
 import { digitsInto, digitsOf, fewBytesMax, fewInto, fewToBase64 } from "../util/few-bytes.ts";
 

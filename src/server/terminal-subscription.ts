@@ -2,11 +2,11 @@
 // ring is the queue. Who falls so far behind that it has been overwritten is told of the gap and sees the screen anew;
 // neither the program nor anybody else waits.
 
-import type { TerminalListener } from "../core/pty/audience.ts";
-import type { TerminalSize } from "../core/pty/driver.ts";
-import type { Redraw } from "../core/pty/screen/picture.ts";
-import type { Terminal } from "../core/pty/terminal.ts";
-import type { OutgoingQueue, QueueSubscriber } from "./lane.ts";
+import type { TerminalSize } from "../core/terminal/drivers/driver.ts";
+import type { Redraw } from "../core/terminal/screen/picture.ts";
+import type { TerminalListener } from "../core/terminal/subscribers.ts";
+import type { Terminal } from "../core/terminal/terminal.ts";
+import type { OutgoingQueue, QueueSubscriber } from "./outgoing-queue.ts";
 import { controlFrame, outputFrame, redrawFrame, type TerminalDialect } from "./terminal-frames.ts";
 
 /** More sizes than anybody can see. */

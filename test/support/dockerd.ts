@@ -3,8 +3,8 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { engineFlags, unmountUnder } from "./docker-engine.ts";
-import { placeExecutable } from "./far.ts";
 import { endAll, processesWith } from "./processes.ts";
+import { placeExecutable } from "./remote-daemon.ts";
 import { findProgram } from "./requirements.ts";
 import { tempDir } from "./temp-dir.ts";
 import { until } from "./wait.ts";

@@ -1,8 +1,8 @@
 // Screens without a process: the work is done here, and may be made to fail.
-import { ScreenProcessError } from "../../src/core/pty/screen/screen-process.ts";
-import { ScreenReader } from "../../src/core/pty/screen/screen-reader.ts";
-import { type Runner, ScreenQueue } from "../../src/core/pty/screen/screens.ts";
-import type { Result, Work } from "../../src/core/pty/screen/work.ts";
+import { ScreenProcessError } from "../../src/core/terminal/screen/screen-process.ts";
+import { ScreenReader } from "../../src/core/terminal/screen/screen-reader.ts";
+import { type Runner, ScreenQueue } from "../../src/core/terminal/screen/screens.ts";
+import type { Result, Work } from "../../src/core/terminal/screen/work.ts";
 
 let generations = 0;
 

@@ -1,9 +1,9 @@
 // OpenSSH's own server on the loopback, with keys and a home directory made for the test, which declares `needs("sshd")`.
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { SshSpec } from "../../src/runtime/carriers/ssh.ts";
-import { placeExecutable } from "./far.ts";
+import type { SshSpec } from "../../src/remote/connectors/ssh.ts";
 import { endAll, listProcesses } from "./processes.ts";
+import { placeExecutable } from "./remote-daemon.ts";
 import { findProgram, isRoot } from "./requirements.ts";
 import { tempDir } from "./temp-dir.ts";
 import { until } from "./wait.ts";

@@ -1,4 +1,4 @@
-// What daemons with a stall guard (src/daemon/stall-guard-linux.ts) have written down: turns of their event loops in which
+// What daemons with a stall guard (src/platform/linux/stall-guard.ts) have written down: turns of their event loops in which
 // every client waited, and what they did meanwhile.
 import { existsSync, readFileSync } from "node:fs";
 

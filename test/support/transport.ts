@@ -1,5 +1,5 @@
 // How the tests reach the daemon, and where what they start lives. The tests are the same over every transport and in
-// every runtime: those in test/integration run over the socket and on the host, test/transports and test/runtimes run
+// every runtime: those in test/integration run over the socket and on the host; its folders transports and remote run
 // them again.
 import * as bun from "bun:test";
 import { needs } from "./needs.ts";

@@ -6,7 +6,7 @@ const lean = ["buffer", "bun:ffi", "fs", "os", "path", "util"];
 
 test("a start brings along none of the runtime's streams", async () => {
   const { outputs } = await Bun.build({
-    entrypoints: [join(import.meta.dir, "../../src/cli/serve.ts")],
+    entrypoints: [join(import.meta.dir, "../../src/cli/commands/serve.ts")],
     target: "bun",
     splitting: true,
   });

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { verbs } from "../../src/cli/verbs.ts";
+import { verbs } from "../../src/cli/commands.ts";
 import { methods } from "../../src/protocol/methods.ts";
 import { fencesOf } from "../support/markdown.ts";
 

@@ -1,8 +1,8 @@
 // What there is to complete, from the same definitions that parse the command line; each shell then says it its way.
 import type { ArgsDef } from "citty";
 import { methods } from "../../protocol/methods.ts";
-import { aboutOf, aliasesOf } from "../help.ts";
-import type { Verb } from "../verbs.ts";
+import type { Verb } from "../commands.ts";
+import { aboutOf, aliasesOf } from "../ui/help.ts";
 
 /** What may stand in a place. */
 export type Value =

@@ -1,7 +1,7 @@
 // What `trl describe` shows a person: all methods in short, or one in full.
 import type { DescribeResult } from "../../protocol/system.ts";
 import type { Paint } from "../../util/style.ts";
-import { hanging, wrap } from "../wrap.ts";
+import { hanging, wrap } from "../ui/wrap.ts";
 import { type Field, fieldsOf, type Schema } from "./schema-text.ts";
 
 export interface Look {

@@ -1,6 +1,7 @@
 // Can the daemon be started at login here?
-import { ask } from "./ask.ts";
+
 import { type Finding, note, ok } from "./check.ts";
+import { ask } from "./query.ts";
 
 export async function checkLaunchd(): Promise<Finding> {
   const answer = await ask("launchctl", "print", `gui/${process.getuid?.()}`);

@@ -1,5 +1,5 @@
-import { ask } from "./ask.ts";
 import type { Limits } from "./limits.ts";
+import { ask } from "./query.ts";
 
 /** macOS has no file that tells them; its sh is a bash, which knows both. */
 export async function limitsDarwin(): Promise<Limits> {

@@ -1,5 +1,5 @@
-import { absent, ask, late, why } from "./ask.ts";
 import { type Finding, note, ok } from "./check.ts";
+import { absent, ask, late, why } from "./query.ts";
 
 export async function checkSandboxExec(): Promise<Finding> {
   const answer = await ask("sandbox-exec", "-p", "(version 1)(allow default)", "/usr/bin/true");

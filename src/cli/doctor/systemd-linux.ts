@@ -1,6 +1,7 @@
 // Can the daemon be started at login here, and does it stay after logout?
-import { ask } from "./ask.ts";
+
 import { type Finding, note, ok } from "./check.ts";
+import { ask } from "./query.ts";
 
 export async function checkSystemd(): Promise<Finding> {
   const answer = await ask("systemctl", "--user", "show-environment");

@@ -1,6 +1,7 @@
 // Ways to other places: nothing is wrong where one is missing.
-import { absent, ask, firstLine, late, why } from "./ask.ts";
+
 import { type Check, type Finding, note, ok } from "./check.ts";
+import { absent, ask, firstLine, late, why } from "./query.ts";
 
 const group = "elsewhere";
 

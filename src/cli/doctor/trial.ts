@@ -2,7 +2,7 @@
 
 import { driverNames } from "../../protocol/pty.ts";
 import type { DaemonClient } from "../client.ts";
-import { startPrivateDaemon } from "../private-daemon.ts";
+import { startPrivateDaemon } from "../temporary-daemon.ts";
 import { type Check, type CheckReport, type Finding, note, ok, problem, runChecks } from "./check.ts";
 
 /** A whole shell and a whole terminal each: more than a look. */

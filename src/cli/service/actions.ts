@@ -1,9 +1,9 @@
 // Install, uninstall, status: the same whoever keeps the service.
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { askProgram } from "../ask-program.ts";
 import { tryConnect } from "../connection.ts";
 import { CliError, unavailableExitCode, usageExitCode } from "../errors.ts";
+import { askProgram } from "../query-program.ts";
 import { quoteWords } from "../shell-words.ts";
 import { type Command, readMarker, type ServiceManager, type ServicePlan } from "./manager.ts";
 

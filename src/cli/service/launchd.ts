@@ -1,7 +1,7 @@
 // An agent of the user's launchd, on macOS.
 import { join } from "node:path";
-import { askProgram } from "../ask-program.ts";
 import { CliError, usageExitCode } from "../errors.ts";
+import { askProgram } from "../query-program.ts";
 import { quoteWords } from "../shell-words.ts";
 import {
   type Command,

@@ -1,7 +1,7 @@
 // A unit of the user's systemd.
 import { join } from "node:path";
-import { askProgram } from "../ask-program.ts";
 import { CliError, usageExitCode } from "../errors.ts";
+import { askProgram } from "../query-program.ts";
 import {
   type Command,
   markerOf,

@@ -1,8 +1,8 @@
 // What this machine can do, found out when it is first asked for. Each answer that is no has a reason and a remedy,
 // for errors and for whoever wants to know beforehand. A no is looked at again: it may be remedied meanwhile.
 import { existsSync } from "node:fs";
-import type { CgroupsState } from "../../protocol/handover/document.ts";
 import type { Limits } from "../../protocol/isolation.ts";
+import type { CgroupsState } from "../../upgrade/schema/document.ts";
 import { smallestSandbox } from "./bubblewrap-linux.ts";
 import { type Cgroups, type Controller, isShortcoming, type Shortcoming } from "./cgroup.ts";
 import { detectCgroups, knownCgroups } from "./detect-cgroups-linux.ts";

@@ -9,8 +9,8 @@ import {
   rmdirSync,
   writeSync,
 } from "node:fs";
+import { sendSignal } from "../../platform/process-table.ts";
 import { killPatienceMs } from "../limits.ts";
-import { sendSignal } from "../process/process-table.ts";
 
 export function readText(file: string): string {
   try {

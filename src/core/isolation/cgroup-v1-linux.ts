@@ -1,7 +1,7 @@
 // Control groups of version 1: a hierarchy for each controller, so that a session's group is a directory in several
 // places. They are made beneath the daemon's own group, so that whatever limits the daemon limits its sessions.
 import { basename, dirname, join } from "node:path";
-import type { CgroupsState } from "../../protocol/handover/document.ts";
+import type { CgroupsState } from "../../upgrade/schema/document.ts";
 import { type Cgroup, type CgroupCounters, type CgroupLimits, type Cgroups, controllers } from "./cgroup.ts";
 import {
   killUntilEmpty,

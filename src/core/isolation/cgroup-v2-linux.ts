@@ -4,7 +4,7 @@
 //   <the daemon's group>/trl-PID-START/N        one for each session
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { CgroupsState } from "../../protocol/handover/document.ts";
+import type { CgroupsState } from "../../upgrade/schema/document.ts";
 import {
   type Cgroup,
   type CgroupCounters,

@@ -1,7 +1,7 @@
 // Control groups, behind one small interface: limits for all processes of a session together, counts of what they
 // used and met, and a way to stop all of them at one moment. Version 1 and 2 stand behind it.
 
-import type { CgroupsState } from "../../protocol/handover/document.ts";
+import type { CgroupsState } from "../../upgrade/schema/document.ts";
 
 export interface CgroupLimits {
   memoryBytes?: number;

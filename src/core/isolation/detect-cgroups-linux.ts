@@ -2,8 +2,8 @@
 // may make groups of its own there.
 import { accessSync, constants, existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { CgroupsState } from "../../protocol/handover/document.ts";
-import { processTable } from "../process/process-table.ts";
+import { processTable } from "../../platform/process-table.ts";
+import type { CgroupsState } from "../../upgrade/schema/document.ts";
 import { type Cgroups, controllers, type Shortcoming } from "./cgroup.ts";
 import { readPids, readText } from "./cgroup-files.ts";
 import { CgroupsV1, type V1Parents, v1Controllers } from "./cgroup-v1-linux.ts";

@@ -1,7 +1,7 @@
 // What one command, or one terminal's program, used and which limits it met: read before and after.
 import type { ExitReason } from "../../protocol/exec.ts";
-import type { MeterState } from "../../protocol/handover/exec.ts";
 import type { HitName } from "../../protocol/isolation.ts";
+import type { MeterState } from "../../upgrade/schema/commands.ts";
 import { cpuCheckMs } from "../limits.ts";
 import type { Cgroup, CgroupCounters } from "./cgroup.ts";
 

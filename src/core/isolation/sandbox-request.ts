@@ -3,9 +3,9 @@
 import { chmodSync, existsSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { makeOwnDir, removeAbandonedDirs } from "../../platform/abandoned-dirs.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { Sandbox } from "../../protocol/isolation.ts";
-import { makeOwnDir, removeAbandonedDirs } from "../../util/abandoned-dirs.ts";
 import type { SandboxSpec } from "./sandbox.ts";
 
 const refuse = (field: string, problem: string) =>

@@ -1,9 +1,9 @@
 // A process that another program has started, which has become this one: its pipes, and how it ends.
 import { closeSync } from "node:fs";
-import type { RunningCommandState } from "../../protocol/handover/exec.ts";
+import { createPipe } from "../../platform/libc.ts";
+import { endOfAdopted } from "../../platform/linux/adopted-children.ts";
+import type { RunningCommandState } from "../../upgrade/schema/commands.ts";
 import type { ProcessUsage } from "../isolation/meter.ts";
-import { endOfAdopted } from "./adopted-linux.ts";
-import { createPipe } from "./libc.ts";
 import { ProcessOutput } from "./process-output.ts";
 import type { SpawnedProcess } from "./spawn.ts";
 

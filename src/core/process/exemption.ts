@@ -1,5 +1,5 @@
 // What the daemon starts for itself, such as a link to another runtime, is no session's, wherever it goes.
-import { type ProcessEntry, processTable } from "./process-table.ts";
+import { type ProcessEntry, processTable } from "../../platform/process-table.ts";
 
 /** A dead child of ours whose status nobody has taken for so long was left by one that we had started. */
 const forgottenMs = 500;

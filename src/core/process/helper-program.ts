@@ -1,9 +1,10 @@
 // A program that the daemon runs for its own purposes, to learn how it ends and what it complains about. It is in
 // custody like any other, or it would be taken for an orphan.
+
+import { sendSignal } from "../../platform/process-table.ts";
 import { helperPatienceMs } from "../limits.ts";
 import { requireDescriptors } from "../resources.ts";
-import type { Custody } from "./custody.ts";
-import { sendSignal } from "./process-table.ts";
+import type { Custody } from "./ownership.ts";
 
 export interface HelperResult {
   exitCode: number;

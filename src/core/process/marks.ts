@@ -3,8 +3,8 @@
 // every user, and has not enforced since 2.4.25: the mark limits nothing, and nothing else uses it.
 // A process loses it only by setting that limit itself. It names the daemon as well:
 //   22 bits of the daemon's pid, 24 bits of a checksum of its socket's path, 16 bits of the session's number
-import { ownLimit, setOwnLimit } from "./libc.ts";
-import { processTable } from "./process-table.ts";
+import { ownLimit, setOwnLimit } from "../../platform/libc.ts";
+import { processTable } from "../../platform/process-table.ts";
 
 const RLIMIT_LOCKS = 10;
 const unlimited = 0xffff_ffff_ffff_ffffn;

@@ -1,9 +1,9 @@
 // Reads one pipe to its end and hands the bytes to whoever is the sink at the time. The reader stops reading
 // while the sink is busy: the writing program then blocks, as on any pipe.
 import { closeSync } from "node:fs";
+import { hasInput, widenPipe } from "../../platform/libc.ts";
 import { giveBack } from "./garbage.ts";
-import { hasInput, widenPipe } from "./libc.ts";
-import { standstill } from "./standstill.ts";
+import { standstill } from "./read-gate.ts";
 
 /** The most that Linux lets a pipe hold without privilege; the usual is a sixteenth of it. */
 const pipeMaxBytes = 1024 * 1024;

@@ -1,10 +1,10 @@
 // Writes to a pipe without ever blocking the daemon, and without minding a reader that goes away.
 import { closeSync } from "node:fs";
-import type { InputState } from "../../protocol/handover/exec.ts";
-import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
+import { closeFd, writeWhole } from "../../platform/libc.ts";
+import type { InputState } from "../../upgrade/schema/commands.ts";
+import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
 import { pipeSyncWriteMaxBytes } from "../limits.ts";
-import { closeFd, writeWhole } from "./libc.ts";
-import { standstill } from "./standstill.ts";
+import { standstill } from "./read-gate.ts";
 
 /** A pipe takes so much as a whole or not at all (PIPE_BUF): what has not been written is known exactly. */
 const pieceBytes = 4096;

@@ -1,6 +1,6 @@
 // What a process prints, by two pipes. To begin with their reading takes as long as a tenth of a small command; for a
 // shell that waits for its command it is begun ahead.
-import { closeFd } from "./libc.ts";
+import { closeFd } from "../../platform/libc.ts";
 import { PipeReader } from "./pipe-reader.ts";
 
 export interface OutputPipes {

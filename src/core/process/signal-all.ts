@@ -1,5 +1,5 @@
 // One signal to many processes.
-import { isSame, type ProcessEntry, sendSignal, signalProcess } from "./process-table.ts";
+import { isSame, type ProcessEntry, sendSignal, signalProcess } from "../../platform/process-table.ts";
 import type { Steps } from "./slices.ts";
 
 /** They ask for an end, and a stopped process would not hear them. */

@@ -1,8 +1,9 @@
 // Starts one OS process in a session and group of its own, with real pipes for its output.
+
+import { closeFd, createPipe } from "../../platform/libc.ts";
+import { endBeforeDaemon } from "../../platform/linux/oom-score.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { ProcessUsage } from "../isolation/meter.ts";
-import { endBeforeDaemon } from "./first-victim-linux.ts";
-import { closeFd, createPipe } from "./libc.ts";
 import { ProcessOutput } from "./process-output.ts";
 import { usageOf } from "./usage.ts";
 

@@ -2,8 +2,8 @@
 // a ring, which is also the buffer that live readers read from: who is slow lags behind in it, and before a byte
 // is overwritten that a reader still needs, the writer waits.
 
-import type { LogState } from "../../protocol/handover/exec.ts";
-import type { Packing, Unpacking } from "../../protocol/handover/pieces.ts";
+import type { LogState } from "../../upgrade/schema/commands.ts";
+import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
 import { fewBytesMax, fewInto, fewOrView } from "../../util/few-bytes.ts";
 import { outputLogMinBytes } from "../limits.ts";
 

@@ -1,5 +1,5 @@
 // By what a process says whose it is: variables that everything has that a session starts.
-import { processTable } from "./process-table.ts";
+import { processTable } from "../../platform/process-table.ts";
 
 /** `commandId` is absent for a shell that still waits for its command. */
 export interface Owner {

@@ -1,11 +1,12 @@
 // The end of a tree: SIGTERM to the groups, a grace, SIGKILL, and again until nothing is left.
+
+import { isLiving, type ProcessEntry, signalProcess } from "../../platform/process-table.ts";
 import { killPatienceMs, killPollMs } from "../limits.ts";
-import type { Custody } from "./custody.ts";
-import { isLiving, type ProcessEntry, signalProcess } from "./process-table.ts";
+import { Unheard } from "./missed-signals.ts";
+import type { Custody } from "./ownership.ts";
 import type { Selection } from "./selection.ts";
 import { signalAll } from "./signal-all.ts";
 import { inSlices, type Steps } from "./slices.ts";
-import { Unheard } from "./unheard.ts";
 
 export interface Termination {
   graceMs: number;

@@ -1,22 +1,22 @@
 // From the parameters of session.create to a session that is ready for its first command.
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams } from "../../protocol/session.ts";
-import { type Env, overlayEnv } from "../exec/environment.ts";
-import type { Executor } from "../exec/executor.ts";
-import { placesOf } from "../exec/places.ts";
-import { PlainExecutor } from "../exec/plain-executor.ts";
-import { dialectOf } from "../exec/shell/pick.ts";
-import { StatefulExecutor } from "../exec/stateful-executor.ts";
-import type { Enclosure } from "../isolation/enclosure.ts";
+import { PlainExecutor } from "../command/runners/plain-runner.ts";
+import type { Executor } from "../command/runners/runner.ts";
+import { StatefulExecutor } from "../command/runners/stateful-runner.ts";
+import { placesOf } from "../command/session-paths.ts";
+import { dialectOf } from "../command/shell/pick.ts";
+import { workingDirIn } from "../command/working-dir.ts";
 import {
   type EnvPolicy,
   inheritedEnv,
   mergePolicy,
   nonInteractiveDefaults,
 } from "../isolation/env-policy.ts";
-import type { CoreOptions } from "../options.ts";
+import type { Enclosure } from "../isolation/session-isolation.ts";
+import { type Env, overlayEnv } from "../process/environment.ts";
 import { tagNames } from "../process/tags.ts";
-import { workingDirIn } from "./placement.ts";
+import type { CoreOptions } from "./options.ts";
 import { Session } from "./session.ts";
 import type { SessionContext, SessionPlace } from "./session-context.ts";
 

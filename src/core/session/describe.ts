@@ -1,8 +1,8 @@
 // What is told of a session.
 import type { RunResult } from "../../protocol/exec.ts";
 import type { CreateResult, SessionInfo, SessionSummary } from "../../protocol/session.ts";
+import { expiryFields } from "../lifetime/expiry.ts";
 import { inSlices } from "../process/slices.ts";
-import { expiryFields } from "./expiry.ts";
 import { countProcesses } from "./process-count.ts";
 import type { Session } from "./session.ts";
 

@@ -1,7 +1,7 @@
 // A session as it is handed to the program that comes.
-import type { SessionState } from "../../protocol/handover/exec.ts";
-import type { Packing } from "../../protocol/handover/pieces.ts";
-import { detailsOf } from "../exec/command-store.ts";
+import type { SessionState } from "../../upgrade/schema/commands.ts";
+import type { Packing } from "../../upgrade/schema/fields.ts";
+import { detailsOf } from "../command/store.ts";
 import type { Session } from "./session.ts";
 
 /** At rest; `enclosure` is its number among those that are handed over. */

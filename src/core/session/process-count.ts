@@ -1,5 +1,5 @@
 // How many processes a session has; the machinery that keeps them does not count.
-import { type ProcessEntry, processTable } from "../process/process-table.ts";
+import { type ProcessEntry, processTable } from "../../platform/process-table.ts";
 import { atOnce, type Steps } from "../process/slices.ts";
 import type { SessionSpec } from "./session-spec.ts";
 

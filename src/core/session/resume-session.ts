@@ -1,12 +1,12 @@
 // A session that goes on while the program that made it becomes another.
-import type { SessionState } from "../../protocol/handover/exec.ts";
-import type { Unpacking } from "../../protocol/handover/pieces.ts";
-import type { Executor } from "../exec/executor.ts";
-import { PlainExecutor } from "../exec/plain-executor.ts";
-import { toText } from "../exec/shell/byte-string.ts";
-import { dialectOf } from "../exec/shell/pick.ts";
-import { StatefulExecutor } from "../exec/stateful-executor.ts";
-import type { Enclosure } from "../isolation/enclosure.ts";
+import type { SessionState } from "../../upgrade/schema/commands.ts";
+import type { Unpacking } from "../../upgrade/schema/fields.ts";
+import { PlainExecutor } from "../command/runners/plain-runner.ts";
+import type { Executor } from "../command/runners/runner.ts";
+import { StatefulExecutor } from "../command/runners/stateful-runner.ts";
+import { dialectOf } from "../command/shell/pick.ts";
+import type { Enclosure } from "../isolation/session-isolation.ts";
+import { toText } from "../process/byte-string.ts";
 import { tagsOf } from "./create-session.ts";
 import { Session } from "./session.ts";
 import type { SessionContext } from "./session-context.ts";

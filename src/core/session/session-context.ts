@@ -1,9 +1,10 @@
 // What all sessions have in common, held once.
-import type { CommandStore } from "../exec/command-store.ts";
-import type { ShellContext } from "../exec/stateful-spec.ts";
-import type { Enclosure } from "../isolation/enclosure.ts";
+
+import type { ShellContext } from "../command/runners/stateful-spec.ts";
+import type { CommandStore } from "../command/store.ts";
+import type { Enclosure } from "../isolation/session-isolation.ts";
 import type { Log } from "../log.ts";
-import type { CoreOptions } from "../options.ts";
+import type { CoreOptions } from "./options.ts";
 
 export interface SessionContext extends ShellContext {
   options: CoreOptions;

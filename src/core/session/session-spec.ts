@@ -1,6 +1,6 @@
 // What a session is made of.
-import type { Executor } from "../exec/executor.ts";
-import type { Enclosure } from "../isolation/enclosure.ts";
+import type { Executor } from "../command/runners/runner.ts";
+import type { Enclosure } from "../isolation/session-isolation.ts";
 import type { SessionContext } from "./session-context.ts";
 
 export interface SessionSpec {

@@ -1,6 +1,6 @@
 // The states of a session. Nothing but `advance` moves between them.
 import type { SessionState } from "../../protocol/session.ts";
-import type { Command, CommandOutcome } from "../exec/command.ts";
+import type { Command, CommandOutcome } from "../command/command.ts";
 
 export type Phase =
   | { state: "creating" }

@@ -1,8 +1,8 @@
 // The frontend dialect over the same terminals: each message becomes a call of the method that does the same.
 import { homedir } from "node:os";
-import { isDirectory } from "../../core/exec/directories.ts";
-import type { Terminal } from "../../core/pty/terminal.ts";
-import type { Terminals } from "../../core/pty/terminals.ts";
+import { isDirectory } from "../../core/process/directories.ts";
+import type { Terminal } from "../../core/terminal/terminal.ts";
+import type { Terminals } from "../../core/terminal/terminals.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import {
   type FrontendMessage,
@@ -15,10 +15,10 @@ import type { MethodName, Params, Result } from "../../protocol/methods.ts";
 import type { TerminalSummary } from "../../protocol/pty.ts";
 import { hostRuntime } from "../../protocol/runtime.ts";
 import { validateObject } from "../../protocol/validate.ts";
-import { FollowedTerminal } from "../../runtime/followed-terminal.ts";
-import type { Runtime } from "../../runtime/runtime.ts";
+import type { Runtime } from "../../remote/runtime.ts";
+import { FollowedTerminal } from "../../remote/subscriptions/terminal.ts";
 import { subscribe } from "../handlers/pty-subscriptions.ts";
-import type { Client } from "../lane.ts";
+import type { Client } from "../outgoing-queue.ts";
 import type { Router } from "../router.ts";
 import { controlFrame, type TerminalDialect } from "../terminal-frames.ts";
 import { presentationOf } from "./presentation.ts";

@@ -1,6 +1,7 @@
 // Frames of a terminal in another runtime, as the frontend dialect says them.
-import type { Presentation } from "../../runtime/followed-terminal.ts";
-import { fieldsOf } from "../../runtime/frame-text.ts";
+
+import { fieldsOf } from "../../remote/subscriptions/frame-text.ts";
+import type { Presentation } from "../../remote/subscriptions/terminal.ts";
 import { type Spelling, spell } from "./state.ts";
 
 export const presentationOf = (spelling: Spelling): Presentation => ({

@@ -1,5 +1,5 @@
 // How one connection speaks the frontend dialect: whether it may, and in which spelling.
-import type { Terminal } from "../../core/pty/terminal.ts";
+import type { Terminal } from "../../core/terminal/terminal.ts";
 import { camelCase, type FrontendReply, snakeCase } from "../../protocol/frontend.ts";
 import type { TerminalDialect } from "../terminal-frames.ts";
 import type { TerminalSubscription } from "../terminal-subscription.ts";

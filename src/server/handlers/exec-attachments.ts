@@ -1,9 +1,9 @@
 // Who follows which command.
-import type { KnownCommand } from "../../core/exec/command.ts";
-import type { Offsets } from "../../core/exec/command-output.ts";
+import type { KnownCommand } from "../../core/command/command.ts";
+import type { Offsets } from "../../core/command/output.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import { Attachment, type AttachmentSpec } from "../attachment.ts";
-import type { Client } from "../lane.ts";
+import type { Client } from "../outgoing-queue.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
 export type AttachmentHandlers = Pick<Handlers, "exec.attach" | "exec.ack" | "exec.detach">;

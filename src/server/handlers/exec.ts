@@ -1,7 +1,7 @@
 import { constants } from "node:os";
-import type { KnownCommand } from "../../core/exec/command.ts";
-import type { CommandRecord } from "../../core/exec/command-store.ts";
-import { gather } from "../../core/exec/gather.ts";
+import type { KnownCommand } from "../../core/command/command.ts";
+import { gather } from "../../core/command/result.ts";
+import type { CommandRecord } from "../../core/command/store.ts";
 import { inputPendingMaxBytes } from "../../core/limits.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import { isTimeout, type RunResult } from "../../protocol/exec.ts";

@@ -1,12 +1,12 @@
 // One handler for each method of the table; the type sees to it that none is missing.
-import type { Instant } from "../../core/instant.ts";
-import type { Recovered } from "../../core/journal/recovered.ts";
+import type { Instant } from "../../core/lifetime/instant.ts";
 import type { SessionRegistry } from "../../core/session/registry.ts";
 import type { MethodName, Params, Result } from "../../protocol/methods.ts";
 import type { LastUpgrade, UpgradeParams, UpgradeResult } from "../../protocol/system.ts";
-import type { Runtimes } from "../../runtime/runtimes.ts";
+import type { Recovered } from "../../recovery/recovered.ts";
+import type { Runtimes } from "../../remote/runtimes.ts";
 import type { ServerCounters } from "../counters.ts";
-import type { Client } from "../lane.ts";
+import type { Client } from "../outgoing-queue.ts";
 import { execHandlers } from "./exec.ts";
 import { attachmentHandlers } from "./exec-attachments.ts";
 import { ptyHandlers } from "./pty.ts";

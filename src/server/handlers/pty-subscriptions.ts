@@ -1,7 +1,7 @@
 // Who watches which terminal.
-import type { Terminal } from "../../core/pty/terminal.ts";
+import type { Terminal } from "../../core/terminal/terminal.ts";
 import { TrlError } from "../../protocol/errors.ts";
-import type { Client } from "../lane.ts";
+import type { Client } from "../outgoing-queue.ts";
 import { methodDialect } from "../terminal-frames.ts";
 import { type SubscriptionSpec, TerminalSubscription } from "../terminal-subscription.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";

@@ -1,9 +1,9 @@
-import { terminalSummary } from "../../core/pty/summary.ts";
-import type { Terminal } from "../../core/pty/terminal.ts";
-import { waitFor } from "../../core/pty/wait.ts";
+import { terminalSummary } from "../../core/terminal/summary.ts";
+import type { Terminal } from "../../core/terminal/terminal.ts";
+import { waitFor } from "../../core/terminal/wait.ts";
 import { hostRuntime as runtime } from "../../protocol/runtime.ts";
-import { isAnswer, mayAnswer, noteTyping } from "../answers.ts";
 import { decodeData } from "../decode-data.ts";
+import { isAnswer, mayAnswer, noteTyping } from "../terminal-replies.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 import type { SubscriptionHandlers } from "./pty-subscriptions.ts";
 

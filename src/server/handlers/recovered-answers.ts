@@ -1,7 +1,7 @@
 // How what is known of a killed daemon's commands and terminals is told.
 import { encodeFrame } from "../../protocol/frame.ts";
 import type { MethodName, Params, Result } from "../../protocol/methods.ts";
-import type { Client, QueueSubscriber } from "../lane.ts";
+import type { Client, QueueSubscriber } from "../outgoing-queue.ts";
 
 /** What answers, where something is known of the id. */
 export type Recovering = {

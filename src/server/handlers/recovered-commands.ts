@@ -1,5 +1,5 @@
 // Commands of a daemon that was killed.
-import type { EndedRecord } from "../../core/journal/record.ts";
+
 import { TrlError } from "../../protocol/errors.ts";
 import {
   type Encoding,
@@ -14,6 +14,7 @@ import {
 import type { Receipt } from "../../protocol/isolation.ts";
 import type { Params } from "../../protocol/methods.ts";
 import { hostRuntime } from "../../protocol/runtime.ts";
+import type { EndedRecord } from "../../recovery/record.ts";
 import { concluded } from "./exec.ts";
 import { refuseBeyondEnd } from "./exec-attachments.ts";
 import type { HandlerContext } from "./handlers.ts";

@@ -1,11 +1,12 @@
 // Terminals of a daemon that was killed.
-import type { EndedRecord } from "../../core/journal/record.ts";
+
 import { TrlError } from "../../protocol/errors.ts";
 import { lostReason } from "../../protocol/exec.ts";
 import type { Params } from "../../protocol/methods.ts";
 import type { Snapshot, SnapshotFormat, TerminalSummary } from "../../protocol/pty.ts";
 import { hostRuntime } from "../../protocol/runtime.ts";
 import type { SessionInfo } from "../../protocol/session.ts";
+import type { EndedRecord } from "../../recovery/record.ts";
 import type { HandlerContext } from "./handlers.ts";
 import { refuseBeyondEnd } from "./pty-subscriptions.ts";
 import { type Recovering, sendLast } from "./recovered-answers.ts";

@@ -1,7 +1,7 @@
 // Commands and terminals of a daemon that was killed, for those who ask for them by their ids: how they ended is known,
 // or that they were lost; what they printed is not. Whoever lives by such an id is asked first.
 import type { MethodName } from "../../protocol/methods.ts";
-import type { Client } from "../lane.ts";
+import type { Client } from "../outgoing-queue.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 import { recoveredCommandHandlers } from "./recovered-commands.ts";
 import { recoveredTerminalHandlers } from "./recovered-terminals.ts";

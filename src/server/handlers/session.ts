@@ -1,5 +1,5 @@
-import { sessionInfo, sessionSummary } from "../../core/pty/summary.ts";
 import { describeSession, inspectSession } from "../../core/session/describe.ts";
+import { sessionInfo, sessionSummary } from "../../core/terminal/summary.ts";
 import { hostRuntime as runtime } from "../../protocol/runtime.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 

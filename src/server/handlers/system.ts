@@ -1,13 +1,13 @@
-import { steadyMs } from "../../core/instant.ts";
 import { nonInteractive } from "../../core/isolation/env-policy.ts";
+import { steadyMs } from "../../core/lifetime/instant.ts";
 import { scrollbackLines, terminalRingBytes } from "../../core/limits.ts";
-import { autoDriver, drivers } from "../../core/pty/create-terminal.ts";
 import { openDescriptors, residentBytes } from "../../core/resources.ts";
+import { autoDriver, drivers } from "../../core/terminal/create-terminal.ts";
 import { errorCodes } from "../../protocol/errors.ts";
 import { methodSchemas } from "../../protocol/json-schema.ts";
 import { protocolVersion } from "../../protocol/methods.ts";
 import type { DescribeResult } from "../../protocol/system.ts";
-import { reachableKinds } from "../../runtime/openers.ts";
+import { reachableKinds } from "../../remote/connectors/connector.ts";
 import type { HandlerContext, Handlers } from "./handlers.ts";
 
 type SystemHandlers = Pick<Handlers, "system.ping" | "system.stats" | "system.describe" | "system.upgrade">;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { AlternateScreen } from "../../../src/cli/terminal/alternate-screen.ts";
-import { detachKeyFrom } from "../../../src/cli/terminal/detach-key.ts";
+import { AlternateScreen } from "../../../src/cli/ui/terminal/alternate-screen.ts";
+import { detachKeyFrom } from "../../../src/cli/ui/terminal/detach-key.ts";
 
 const where = (typed: string, key?: string) => detachKeyFrom(key)(Buffer.from(typed));
 

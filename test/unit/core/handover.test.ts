@@ -3,10 +3,10 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { scrollbackLines } from "../../../src/core/limits.ts";
 import { StreamLog } from "../../../src/core/process/stream-log.ts";
-import { OutputRing } from "../../../src/core/pty/output-ring.ts";
-import { Screen } from "../../../src/core/pty/screen/screen.ts";
-import { firstSizeOf } from "../../../src/core/pty/screen/sizes.ts";
-import type { Packing, Unpacking } from "../../../src/protocol/handover/pieces.ts";
+import { OutputRing } from "../../../src/core/terminal/ring.ts";
+import { Screen } from "../../../src/core/terminal/screen/screen.ts";
+import { firstSizeOf } from "../../../src/core/terminal/screen/sizes.ts";
+import type { Packing, Unpacking } from "../../../src/upgrade/schema/fields.ts";
 import { queuesHere } from "../../support/screen-runner.ts";
 
 const ringBytes = 16 * 1024;

@@ -49,7 +49,7 @@ test("every test that it names exists", () => {
 });
 
 test("no test of this kind is left out of it", () => {
-  const kinds = new Bun.Glob("test/binary/{security,starved}-*.test.ts").scanSync(root);
+  const kinds = new Bun.Glob("test/integration/daemon/{security,starved}-*.test.ts").scanSync(root);
   const named = referencesIn(page);
   for (const file of kinds) {
     const text = readFileSync(join(root, file), "utf8");

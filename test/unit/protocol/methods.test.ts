@@ -3,12 +3,12 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { toJsonSchema } from "@valibot/to-json-schema";
-import { Instant } from "../../../src/core/instant.ts";
-import { Recovered } from "../../../src/core/journal/recovered.ts";
+import { Instant } from "../../../src/core/lifetime/instant.ts";
 import type { SessionRegistry } from "../../../src/core/session/registry.ts";
 import { isMethodName, methods } from "../../../src/protocol/methods.ts";
-import { Executables } from "../../../src/runtime/executables.ts";
-import { Runtimes } from "../../../src/runtime/runtimes.ts";
+import { Recovered } from "../../../src/recovery/recovered.ts";
+import { Executables } from "../../../src/remote/provision/executables.ts";
+import { Runtimes } from "../../../src/remote/runtimes.ts";
 import { newCounters } from "../../../src/server/counters.ts";
 import { createHandlers } from "../../../src/server/handlers/handlers.ts";
 

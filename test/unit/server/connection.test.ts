@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { Connection } from "../../../src/server/connection.ts";
 import { newCounters } from "../../../src/server/counters.ts";
 import type { Dispatcher, EncodedReply } from "../../../src/server/dispatch.ts";
-import type { TransportStream } from "../../../src/server/transport-stream.ts";
+import type { TransportStream } from "../../../src/server/transports/transport-stream.ts";
 
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text));
 

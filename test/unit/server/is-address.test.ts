@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { isIP } from "node:net";
-import { isAddress } from "../../../src/server/http/is-address.ts";
+import { isAddress } from "../../../src/server/transports/http/is-address.ts";
 
 // As they come from a Host header: in lower case, and IPv6 in brackets that are gone by then.
 const hosts = [

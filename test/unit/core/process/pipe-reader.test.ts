@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { createPipe, writeWhole } from "../../../../src/core/process/libc.ts";
 import { PipeReader, type Sink } from "../../../../src/core/process/pipe-reader.ts";
+import { createPipe, writeWhole } from "../../../../src/platform/libc.ts";
 import { until } from "../../../support/wait.ts";
 
 function pipeTo(sink: Sink) {

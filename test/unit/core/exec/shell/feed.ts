@@ -1,5 +1,5 @@
 // A session's state and a command, as the analysis of command lines gets them.
-import type { CommandFeed, ShellState } from "../../../../../src/core/exec/shell/dialect.ts";
+import type { CommandFeed, ShellState } from "../../../../../src/core/command/shell/dialect.ts";
 
 export const emptyState: ShellState = {
   workingDir: "/tmp",

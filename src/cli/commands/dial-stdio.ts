@@ -1,0 +1,76 @@
+// Standard input and output as a connection to the daemon's socket, byte for byte: what a runtime that is reached by a
+// command (ssh, docker exec, kubectl exec) talks through. The daemon is not our child in any sense that counts, so
+// that the end of the link is not its end.
+import { type ArgsDef, defineCommand } from "citty";
+import { bridge, type DaemonSocket, openSocket } from "../bridge.ts";
+import { checkFlags } from "../check-flags.ts";
+import { type SocketFlags, serveFlagsFrom, socketArgs, socketPathFrom } from "../connection.ts";
+import { engineSettings } from "../engine-environment.ts";
+import { CliError, unavailableExitCode } from "../errors.ts";
+import { ownProgram, untilReached } from "../own-program.ts";
+
+const args = {
+  ...socketArgs,
+  greeting: {
+    type: "string",
+    valueHint: "TEXT",
+    description: "A line to print as soon as the daemon is reached, before anything of it",
+  },
+  start: {
+    type: "boolean",
+    default: true,
+    description: "Start a daemon where there is none (--no-start fails instead)",
+  },
+  "hang-up": {
+    type: "boolean",
+    description: "End at the end of the input, whatever the daemon still sends",
+  },
+} as const satisfies ArgsDef;
+
+export default defineCommand({
+  meta: { name: "dial-stdio", description: "Connect standard input and output to the daemon's socket" },
+  args,
+  async run({ args: given, rawArgs }) {
+    checkFlags(rawArgs, args);
+    const separator = rawArgs.indexOf("--");
+    const serveFlags = separator === -1 ? [] : rawArgs.slice(separator + 1);
+    const socket = (await openSocket(socketPathFrom(given))) ?? (await reachNew(given, serveFlags));
+    process.exitCode = await bridge(socket, { greeting: given.greeting, hangsUp: given["hang-up"] === true });
+  },
+});
+
+/** Of what it says on standard error, should it not start. */
+const lastWordsChars = 1000;
+
+async function reachNew(
+  given: SocketFlags & { start: boolean },
+  serveFlags: string[],
+): Promise<DaemonSocket> {
+  const socketPath = socketPathFrom(given);
+  if (!given.start) throw new CliError(`no daemon is listening on ${socketPath}`, unavailableExitCode);
+  const command = [...ownProgram(), "serve", ...serveFlagsFrom(given), "--allow-root", ...serveFlags];
+  // Nothing of ours is given to it: sshd, for one, waits until nobody holds the session's pipes any more. Its log
+  // goes to a pipe that is gone with us.
+  const child = Bun.spawn(command, {
+    cwd: "/",
+    env: { ...(await engineSettings()), ...process.env },
+    stdio: ["ignore", "ignore", "pipe"],
+    detached: true,
+  });
+  const words = lastWordsOf(child);
+  child.unref();
+  try {
+    return await untilReached(child, socketPath, () => openSocket(socketPath));
+  } catch (error) {
+    if (!(error instanceof CliError) || child.exitCode === null) throw error;
+    throw new CliError(`${error.message}: ${await words}`, unavailableExitCode);
+  }
+}
+
+async function lastWordsOf(child: Bun.Subprocess<"ignore", "ignore", "pipe">): Promise<string> {
+  const decoder = new TextDecoder();
+  let words = "";
+  for await (const chunk of child.stderr)
+    words = (words + decoder.decode(chunk, { stream: true })).slice(-lastWordsChars);
+  return words.trim().replace(/^trl: /, "");
+}

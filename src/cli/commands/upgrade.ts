@@ -1,0 +1,91 @@
+import { resolve } from "node:path";
+import { type ArgsDef, defineCommand } from "citty";
+import type { LastUpgrade, UpgradeResult } from "../../protocol/system.ts";
+import { checkFlags, refuseWords } from "../check-flags.ts";
+import { connect, socketArgs, socketPathFrom, tryConnect } from "../connection.ts";
+import { CliError } from "../errors.ts";
+import { secondsFrom } from "../numbers.ts";
+import { jsonArgs, note, print, printJson } from "../ui/print.ts";
+import { withProgress } from "../ui/progress.ts";
+
+const args = {
+  ...socketArgs,
+  executable: {
+    type: "string",
+    valueHint: "PATH",
+    description: "The program that is to run the daemon (this one)",
+  },
+  "drain-timeout-s": {
+    type: "string",
+    valueHint: "N",
+    description: "How long to wait for what cannot be handed over (60)",
+  },
+  ...jsonArgs,
+} as const satisfies ArgsDef;
+
+const defaultDrainS = 60;
+/** Beyond the waiting: what is just ending comes to its end, and the program starts. */
+const handoverPatienceS = 20;
+const lookMs = 50;
+
+export default defineCommand({
+  meta: {
+    name: "upgrade",
+    description: "Have this program take over the running daemon, and all that it runs",
+  },
+  args,
+  async run({ args: given, rawArgs }) {
+    checkFlags(rawArgs, args);
+    refuseWords(given._);
+    const socketPath = socketPathFrom(given);
+    const drainS = secondsFrom("--drain-timeout-s", given["drain-timeout-s"] ?? String(defaultDrainS));
+    const executable = resolve(given.executable ?? process.execPath);
+    const begun = await begin(socketPath, executable, drainS);
+    if (!given.json) for (const what of begun.waits_for) note(`waiting: ${what}`);
+    const outcome = untilOver(socketPath, begun.began, drainS + handoverPatienceS);
+    const { last, sessions, upgrades } = await withProgress("handing the daemon over", outcome);
+    if (!last.ok) throw new CliError(`the daemon goes on as it was: ${last.reason}`, 1);
+    const { pid, from_version, to_version } = begun;
+    if (given.json) printJson({ pid, from_version, to_version, upgrades, sessions });
+    else
+      print(`trl ${from_version} -> ${to_version}, pid ${pid}: ${sessions} sessions and terminals go on\n`);
+  },
+});
+
+async function begin(
+  socketPath: string,
+  executable: string,
+  drainS: number,
+): Promise<UpgradeResult & { began: string | undefined }> {
+  using client = await connect(socketPath);
+  const { last_upgrade } = await client.call("system.describe", {});
+  const begun = await client.call("system.upgrade", { executable, drain_timeout_s: drainS });
+  return { ...begun, began: last_upgrade?.at };
+}
+
+interface Over {
+  last: LastUpgrade;
+  sessions: number;
+  upgrades: number;
+}
+
+/** The daemon tells by its last upgrade that there has been another since. */
+async function untilOver(socketPath: string, before: string | undefined, patienceS: number): Promise<Over> {
+  const deadline = performance.now() + patienceS * 1000;
+  for (;;) {
+    const over = await look(socketPath, before).catch(() => undefined); // it is just changing hands
+    if (over) return over;
+    if (performance.now() > deadline)
+      throw new CliError(`after ${patienceS} s the daemon has not changed hands`, 1, "its log says more");
+    await Bun.sleep(lookMs);
+  }
+}
+
+async function look(socketPath: string, before: string | undefined): Promise<Over | undefined> {
+  using client = await tryConnect(socketPath);
+  if (!client) return undefined;
+  const { last_upgrade: last } = await client.call("system.describe", {});
+  if (!last || last.at === before) return undefined;
+  const { active_sessions: sessions, upgrades } = await client.call("system.stats", {});
+  return { last, sessions, upgrades };
+}

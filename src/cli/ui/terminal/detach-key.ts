@@ -1,0 +1,28 @@
+// The key that leaves a terminal without ending it.
+import { CliError, usageExitCode } from "../../errors.ts";
+
+export const defaultDetachKey = "ctrl-\\";
+
+export const detachKeyArg = {
+  type: "string",
+  valueHint: "KEY",
+  description: `Key that leaves: ctrl- and a letter or one of \\ ] ^ _ (${defaultDetachKey})`,
+} as const;
+
+/** Where it begins in what was typed; -1 where it was not. */
+export type DetachKey = (typed: Uint8Array) => number;
+
+export function detachKeyFrom(text = defaultDetachKey): DetachKey {
+  const letter = /^ctrl-([a-z\\\]^_])$/i.exec(text)?.[1]?.toLowerCase();
+  if (letter === undefined) {
+    const hint = "it may be ctrl-a to ctrl-z, ctrl-\\, ctrl-], ctrl-^ or ctrl-_";
+    throw new CliError(`--detach-key does not know "${text}"`, usageExitCode, hint);
+  }
+  const code = letter.charCodeAt(0);
+  const control = `\\x${(code & 0x1f).toString(16).padStart(2, "0")}`;
+  // Programs may have asked for other forms: kitty's keyboard protocol (pressed, whatever the locks) and xterm's.
+  const kitty = `\\x1b\\[${code}(?::\\d*)*;(?:5|69|133|197)(?::1)?(?:;[\\d:]*)?u`;
+  const xterm = `\\x1b\\[27;5;${code}~`;
+  const pattern = new RegExp(`${control}|${kitty}|${xterm}`);
+  return (typed) => Buffer.from(typed).toString("latin1").search(pattern);
+}

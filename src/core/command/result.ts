@@ -1,0 +1,41 @@
+// exec.run's reply: what a command printed, gathered within bounds, and how it ended.
+import { type Encoding, isTimeout, omissionMarker, type RunResult } from "../../protocol/exec.ts";
+import type { StreamLog } from "../process/stream-log.ts";
+import type { CommandOutcome } from "./command.ts";
+import type { CommandOutput } from "./output.ts";
+
+// A byte order mark is output like any other.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** A run is a stream that is gathered: the same command, and what its output log has kept of it. */
+export function gather(
+  output: CommandOutput,
+  outcome: CommandOutcome,
+  encoding: Encoding,
+): Omit<RunResult, "command_id" | "working_dir"> {
+  const { exitCode, signal, reason, durationMs, leftovers, receipt } = outcome;
+  return {
+    stdout: render(output.stdout, encoding),
+    stderr: render(output.stderr, encoding),
+    exit_code: exitCode,
+    duration_ms: durationMs,
+    timed_out: isTimeout(reason),
+    signal,
+    reason,
+    truncated: output.stdout.isTruncated || output.stderr.isTruncated,
+    stdout_bytes: output.stdout.totalBytes,
+    stderr_bytes: output.stderr.totalBytes,
+    leftovers,
+    receipt,
+  };
+}
+
+function render(output: StreamLog, encoding: Encoding): string {
+  const { head, tail, omittedBytes } = output.parts(encoding === "utf8");
+  const marker = omittedBytes > 0 ? omissionMarker(omittedBytes) : "";
+  if (encoding === "utf8") return textOf(head) + marker + textOf(tail);
+  return Buffer.concat([head, Buffer.from(marker), tail]).toString("base64");
+}
+
+/** Most commands print to one of their streams, and little. */
+const textOf = (bytes: Uint8Array): string => (bytes.length === 0 ? "" : decoder.decode(bytes));

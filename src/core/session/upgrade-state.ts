@@ -1,0 +1,55 @@
+// Everything that the core keeps, handed to the program that comes and taken up by it.
+import type { CoreState } from "../../upgrade/schema/document.ts";
+import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
+import type { Enclosure } from "../isolation/session-isolation.ts";
+import { notePeakBefore, peakSoFar } from "../process/usage.ts";
+import { packSession } from "./pack-session.ts";
+import type { SessionRegistry } from "./registry.ts";
+
+/** Of a registry that is at rest, or for a trial. */
+export function packCore(registry: SessionRegistry, packing: Packing): CoreState {
+  const { custody, commands, terminals, enclosures, counts } = registry;
+  const known: Enclosure[] = [];
+  const numberOf = (enclosure: Enclosure | undefined) =>
+    enclosure === undefined ? undefined : known.push(enclosure) - 1;
+  const sessions = registry
+    .list()
+    .map((session) => packSession(session, numberOf(session.spec.enclosure), packing));
+  // Those that cannot cross are waited for before it comes to that.
+  const crossing = terminals.list().filter(({ canCross }) => canCross);
+  const ofTerminals = crossing.map((terminal) => {
+    // Of one that has ended, what kept it is gone.
+    const enclosure = terminal.exit ? undefined : numberOf(terminal.spec.enclosure);
+    return { ...terminal.pack(packing), enclosure };
+  });
+  return {
+    custody: custody.pack(),
+    enclosures: { cgroups: enclosures.pack(), enclosures: known.map((enclosure) => enclosure.pack()) },
+    commands: commands.pack(packing),
+    sessions,
+    terminals: ofTerminals,
+    ...counts,
+    peakBytes: peakSoFar(),
+  };
+}
+
+/** Into a registry that has nothing yet. */
+export function takeOverCore(registry: SessionRegistry, state: CoreState, given: Unpacking): void {
+  notePeakBefore(state.peakBytes);
+  const known = state.enclosures.enclosures.map((enclosure) => registry.enclosures.known(enclosure));
+  const enclosureOf = (number: number | undefined) => (number === undefined ? undefined : known[number]);
+  registry.commands.takeOver(state.commands, given);
+  for (const session of state.sessions) registry.resume(session, enclosureOf(session.enclosure), given);
+  for (const terminal of state.terminals)
+    registry.terminals.resume(terminal, enclosureOf(terminal.enclosure), given);
+  registry.census.note(); // the journal is written anew, and has them from its first line on
+}
+
+/** What cannot be handed over, as it is told. */
+export function obstaclesIn({ terminals }: SessionRegistry): string[] {
+  return terminals.live
+    .filter(({ canCross }) => !canCross)
+    .map(
+      ({ id, spec }) => `the terminal ${spec.name ?? id} is bun-pty's, whose threads cannot be handed over`,
+    );
+}

@@ -1,0 +1,52 @@
+// Loads bun-pty. Bun unpacks a shared object that is embedded in the executable into $TMPDIR under a name that can be
+// foretold, takes a file that is there already, and never removes it. So it is unpacked here: into a private directory,
+// which is removed as soon as the library is loaded.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runsOnMusl } from "../../../platform/linux/musl.ts";
+import { TrlError } from "../../../protocol/errors.ts";
+import { failureOf } from "../../../util/failure.ts";
+
+type Library = typeof import("bun-pty");
+
+/** Where the library looks first. */
+const pathVariable = "BUN_PTY_LIB";
+const embeddedPrefix = "/$bunfs/";
+
+let library: Library | undefined;
+
+/** When it is first wanted: its shared object takes time. */
+export function bunPtyLibrary(): Library {
+  library ??= load();
+  return library;
+}
+
+function load(): Library {
+  const embedded = sharedObject();
+  if (process.env[pathVariable] || !embedded.startsWith(embeddedPrefix)) return require("bun-pty");
+  let dir: string | undefined;
+  try {
+    dir = mkdtempSync(join(tmpdir(), "trl-bun-pty-"));
+    const path = join(dir, "library");
+    writeFileSync(path, readFileSync(embedded), { mode: 0o700 });
+    process.env[pathVariable] = path;
+    return require("bun-pty");
+  } catch (error) {
+    throw new TrlError("SPAWN_FAILED", `bun-pty could not be loaded: ${failureOf(error)}`);
+  } finally {
+    delete process.env[pathVariable];
+    if (dir) rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** The ternaries stand inside the names, as in the library itself: the bundler embeds this platform's file alone. */
+function sharedObject(): string {
+  if (process.platform === "linux" && runsOnMusl())
+    return require(
+      `bun-pty/rust-pty/target/release/${process.arch === "arm64" ? "librust_pty_arm64_musl.so" : "librust_pty_musl.so"}`,
+    );
+  return require(
+    `bun-pty/rust-pty/target/release/${process.platform === "darwin" ? (process.arch === "arm64" ? "librust_pty_arm64.dylib" : "librust_pty.dylib") : process.arch === "arm64" ? "librust_pty_arm64.so" : "librust_pty.so"}`,
+  );
+}

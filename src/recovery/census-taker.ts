@@ -1,0 +1,51 @@
+// When the processes in custody are noted: now and then, when a command has left some, and often while a command or a
+// terminal is young. A process that clears its environment and leaves its parents does so at the beginning; where it has
+// no mark either, it is known by the journal alone.
+import { cleanupIntervalMs, youngCensusMs } from "../core/limits.ts";
+import type { Custody } from "../core/process/ownership.ts";
+import type { Journal } from "./journal.ts";
+import { hasEnded } from "./record.ts";
+
+export class CensusTaker {
+  #youngUntil = 0;
+  #often: Timer | undefined;
+
+  constructor(
+    readonly custody: Custody,
+    readonly journal: Journal | undefined,
+  ) {
+    // Elsewhere to look at a process is to start a program.
+    if (!custody.adoptsOrphans || !journal) return;
+    journal.onRecord = (record) => {
+      if (!hasEnded(record)) this.#begun();
+      else if (custody.adoptedCount > 0) this.note();
+    };
+  }
+
+  /** To be called now and then. */
+  take(): void {
+    this.custody.tend();
+    this.note();
+  }
+
+  note(): void {
+    if (this.custody.adoptsOrphans) this.journal?.tend(this.custody.pids());
+  }
+
+  close(): void {
+    clearInterval(this.#often);
+    this.#often = undefined;
+    if (this.journal) this.journal.onRecord = () => {};
+  }
+
+  /** Until it is older than two of the usual looks are apart. */
+  #begun(): void {
+    this.#youngUntil = performance.now() + 2 * cleanupIntervalMs;
+    this.#often ??= setInterval(() => {
+      this.take();
+      if (performance.now() < this.#youngUntil) return;
+      clearInterval(this.#often);
+      this.#often = undefined;
+    }, youngCensusMs);
+  }
+}

@@ -1,0 +1,85 @@
+// What must be known of a frame to pass it on, seen from its two ends: the output between them is not looked at.
+import { type LostError, lostReason } from "../../protocol/exec.ts";
+
+export interface FarFrame {
+  /** Of the stream or the terminal. */
+  id: string;
+  type: string;
+  text: string;
+}
+
+const beginning = /^\{"(?:stream_id|session_id)":"([^"\\]*)","type":"(\w+)"/;
+
+/** Undefined where the line is a reply. */
+export function frameOf(text: string): FarFrame | undefined {
+  const quick = beginning.exec(text);
+  if (quick) return { id: quick[1]!, type: quick[2]!, text };
+  if (text.startsWith('{"id":')) return undefined;
+  const { ok, stream_id, session_id, type } = JSON.parse(text) as Record<string, unknown>;
+  if (ok !== undefined || typeof type !== "string") return undefined;
+  return { id: String(stream_id ?? session_id), type, text };
+}
+
+export const fieldsOf = ({ text }: FarFrame) => JSON.parse(text) as Record<string, unknown>;
+
+/** The last frame of a command or terminal; a loss names the runtime as the client knows it, not "host". */
+export function exitText(frame: FarFrame, runtime: string): string {
+  if (!frame.text.includes(`"reason":"${lostReason}"`)) return frame.text;
+  const fields = fieldsOf(frame);
+  const error = fields["error"] as LostError | undefined;
+  const named = error && { ...error, data: { ...(error.data as object), runtime } };
+  return JSON.stringify({ ...fields, error: named });
+}
+
+export interface Output {
+  offset: number;
+  /** Where the stream stands behind it. */
+  end: number;
+  isRedraw: boolean;
+}
+
+const tailChars = 120;
+const streamTail = /","offset":(\d+)(?:,"bytes":\d+)?,"end":(\d+)\}$/;
+
+/** A frame of a command's output. */
+export function streamOutput(frame: FarFrame): Output {
+  const tail = streamTail.exec(frame.text.slice(-tailChars));
+  if (tail) return { offset: Number(tail[1]), end: Number(tail[2]), isRedraw: false };
+  const { offset, end, bytes, data } = fieldsOf(frame) as Record<string, number> & { data: string };
+  const length = bytes ?? Buffer.byteLength(String(data));
+  return { offset: offset!, end: end ?? offset! + length, isRedraw: false };
+}
+
+/** As it would be without a window. */
+export const withoutEnd = (text: string): string =>
+  text.slice(0, -tailChars) + text.slice(-tailChars).replace(/,"end":\d+\}$/, "}");
+
+const terminalHead = /^\{"session_id":"[^"\\]*","type":"output","data":"/;
+const terminalTail = /","offset":(\d+)(,"redraw":true)?\}$/;
+
+export interface TerminalOutput extends Output {
+  /** In base64. */
+  data: string;
+}
+
+/** A frame of a terminal's output. */
+export function terminalOutput(frame: FarFrame): TerminalOutput {
+  const { text } = frame;
+  const head = terminalHead.exec(text);
+  const tail = terminalTail.exec(text.slice(-tailChars));
+  const { data, offset, redraw } =
+    head && tail
+      ? {
+          data: text.slice(head[0].length, text.length - tail[0].length),
+          offset: Number(tail[1]),
+          redraw: tail[2] !== undefined,
+        }
+      : (fieldsOf(frame) as unknown as { data: string; offset: number; redraw?: boolean });
+  const isRedraw = redraw === true;
+  return { data, offset, isRedraw, end: isRedraw ? offset : offset + decodedBytes(data) };
+}
+
+function decodedBytes(base64: string): number {
+  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
+  return Math.floor((base64.length * 3) / 4) - padding;
+}

@@ -1,7 +1,0 @@
-// Core, streaming and terminals in a runtime of kind ssh, from the same tests as on the host.
-import { afterAll } from "bun:test";
-import { endSshPlace } from "../support/ssh-place.ts";
-import { runIn } from "../support/transport.ts";
-
-runIn("ssh", ["exec", "session", "stream", "pty"], "sshd");
-afterAll(endSshPlace, 60_000);

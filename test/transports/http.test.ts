@@ -1,4 +1,0 @@
-// Core and streaming over HTTP, from the same tests as over the socket: a POST for each request.
-import { runOver } from "../support/transport.ts";
-
-runOver("http", ["exec", "session", "stream"]);

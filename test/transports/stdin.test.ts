@@ -1,4 +1,0 @@
-// Core and streaming over standard input and output, from the same tests as over the socket.
-import { runOver } from "../support/transport.ts";
-
-runOver("stdin", ["exec", "session", "stream"]);

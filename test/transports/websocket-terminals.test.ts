@@ -1,4 +1,0 @@
-// Terminals over WebSocket, from the same tests as over the socket.
-import { runOver } from "../support/transport.ts";
-
-runOver("websocket", ["pty"]);
