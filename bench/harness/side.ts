@@ -55,7 +55,7 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-export interface Turns {
+export interface OutputScheduler {
   /** Times for each side, and how many of them in a row. */
   count: number;
   blockOf: number;
@@ -67,7 +67,7 @@ export interface Turns {
 /** They take turns, block by block, so that all meet the same noise. A side that is missing stays undefined. */
 export async function takeTurns<Name extends string>(
   sides: Record<Name, Side | undefined>,
-  { count, blockOf, pauseMs = 0, warmUp = 0 }: Turns,
+  { count, blockOf, pauseMs = 0, warmUp = 0 }: OutputScheduler,
 ): Promise<Record<Name, Block | undefined>> {
   const names = Object.keys(sides) as Name[];
   const result = {} as Record<Name, Block | undefined>;

@@ -25,17 +25,17 @@ export interface SocketFlags {
   "socket-dir"?: string | undefined;
 }
 
-export const socketPathFrom = (given: SocketFlags): string => resolveSocketPath(placeFrom(given));
+export const socketPathFrom = (given: SocketFlags): string => resolveSocketPath(runtimeChoiceFrom(given));
 
 /** For a daemon that is to be there; it makes its directory if it is given one. */
 export function serveFlagsFrom(given: SocketFlags): string[] {
-  const { socketPath, socketDir } = placeFrom(given);
+  const { socketPath, socketDir } = runtimeChoiceFrom(given);
   const isByDir = !socketPath && socketDir;
   return isByDir ? ["--socket-dir", resolve(socketDir)] : ["--socket-path", socketPathFrom(given)];
 }
 
 /** As the daemon itself reads them: a flag wins over the environment, a path over a directory. */
-function placeFrom({ "socket-path": path, "socket-dir": dir }: SocketFlags) {
+function runtimeChoiceFrom({ "socket-path": path, "socket-dir": dir }: SocketFlags) {
   const { TRL_SOCKET_PATH, TRL_SOCKET_DIR } = process.env;
   if (path || dir) return { socketPath: path, socketDir: dir };
   return { socketPath: TRL_SOCKET_PATH, socketDir: TRL_SOCKET_DIR };

@@ -11,7 +11,7 @@ const pendingBytesMax = 256 * 1024;
 /** Who reads us has gone, as head does: no failure. A full disk is one. */
 export const isReaderGone = ({ code }: NodeJS.ErrnoException): boolean => code === "EPIPE" || code === "EIO";
 
-export class OutputPasser {
+export class OutputWriter {
   #pendingBytes = 0;
   /** Nothing more is written. */
   #isBroken = false;

@@ -8,15 +8,15 @@ export interface Answer {
   isLate: boolean;
 }
 
-export interface AskOptions {
+export interface QueryOptions {
   limitMs: number;
   env?: Record<string, string | undefined>;
 }
 
 /** Undefined where there is no such program. */
-export async function askProgram(
+export async function queryProgram(
   words: [string, ...string[]],
-  { limitMs, env = process.env }: AskOptions,
+  { limitMs, env = process.env }: QueryOptions,
 ): Promise<Answer | undefined> {
   const path = Bun.which(words[0], { PATH: env["PATH"] ?? "" });
   if (!path) return undefined;
@@ -37,7 +37,7 @@ export async function askProgram(
 }
 
 /** One that is there but cannot be run, as for another processor, has answered badly. */
-function start(words: string[], env: AskOptions["env"]) {
+function start(words: string[], env: QueryOptions["env"]) {
   try {
     return Bun.spawn(words, {
       env: { ...env, LC_ALL: "C" },

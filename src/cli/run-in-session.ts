@@ -9,7 +9,7 @@ import { callersEnvironment } from "./environment.ts";
 import { CliError, lostDaemon, reportError, unavailableExitCode } from "./errors.ts";
 import { forwardStdin } from "./forward-stdin.ts";
 import type { Interrupts } from "./interrupts.ts";
-import { isReaderGone, OutputPasser } from "./output-writer.ts";
+import { isReaderGone, OutputWriter } from "./output-writer.ts";
 import { runForJson } from "./run-for-json.ts";
 import type { Place } from "./runtime-args.ts";
 import { findEntry, isLive, listAll, reasonOf } from "./sessions.ts";
@@ -75,7 +75,7 @@ async function follow(
       client.call("exec.cancel", { stream_id: streamId, ...signal }).catch(() => {});
   };
   let failure: Error | undefined;
-  const passer = new OutputPasser(client, (error) => {
+  const passer = new OutputWriter(client, (error) => {
     if (!isReaderGone(error)) failure = error;
     cancel();
   });
@@ -102,7 +102,7 @@ async function follow(
   return exit;
 }
 
-interface Followed {
+interface RemoteSubscription {
   streamId: string;
   /** What has come of it. */
   at: { stdout: number; stderr: number };
@@ -113,7 +113,7 @@ interface Followed {
 async function resume(
   client: DaemonClient,
   { encoding, stall_timeout_s }: Params<"exec.stream">,
-  { streamId, at, take }: Followed,
+  { streamId, at, take }: RemoteSubscription,
 ): Promise<void> {
   await client.reopen();
   const from = { stdout_offset: at.stdout, stderr_offset: at.stderr };

@@ -2,7 +2,7 @@
 import type { ArgsDef } from "citty";
 import { hostRuntime } from "../protocol/runtime.ts";
 
-export const placeArgs = {
+export const runtimeArgs = {
   runtime: {
     type: "string",
     valueHint: "NAME",
@@ -21,7 +21,7 @@ export interface Place {
   isElsewhere: boolean;
 }
 
-export function placeFrom({
+export function runtimeChoiceFrom({
   runtime,
   needs,
 }: {

@@ -11,11 +11,11 @@ import { engineSettings } from "./engine-environment.ts";
 import { CliError, unavailableExitCode } from "./errors.ts";
 import { ownProgram, untilListening } from "./own-program.ts";
 
-export interface PrivateDaemon extends AsyncDisposable {
+export interface TemporaryDaemon extends AsyncDisposable {
   client: DaemonClient;
 }
 
-export async function startPrivateDaemon(): Promise<PrivateDaemon> {
+export async function startTemporaryDaemon(): Promise<TemporaryDaemon> {
   const settings = await engineSettings({ endsWithCaller: true });
   const dir = makeDir();
   const socketPath = join(dir, "trl.sock");

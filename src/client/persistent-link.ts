@@ -27,7 +27,7 @@ const answerMinMs = 5000;
 /** And however long: one that has not answered by then is not asked in vain any longer, but anew. */
 const answerMaxMs = 30_000;
 
-export class KeptLink {
+export class PersistentLink {
   readonly #followers = new Set<Follower>();
   readonly #closed = deferred<never>();
   #link: Link | undefined;

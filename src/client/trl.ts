@@ -7,7 +7,7 @@ import { CommandStream } from "./command-stream.ts";
 import { ConnectionError, isTrlError } from "./errors.ts";
 import type { Host, HostCallOptions } from "./host.ts";
 import { type Options, wireParams } from "./naming.ts";
-import { type ConnectionState, KeptLink, type ReconnectOptions } from "./persistent-link.ts";
+import { type ConnectionState, PersistentLink, type ReconnectOptions } from "./persistent-link.ts";
 import { findNamed } from "./resolve.ts";
 import { Session, type SessionOptions } from "./session.ts";
 import { Terminal, type TerminalOptions } from "./terminal.ts";
@@ -24,7 +24,7 @@ type CallArguments<M extends MethodName> =
     : [params: Params<M>, options?: CallOptions];
 
 export class Trl implements AsyncDisposable {
-  readonly #link: KeptLink;
+  readonly #link: PersistentLink;
   readonly #stateListeners = new Set<(state: ConnectionState, error?: Error) => void>();
   readonly #host: Host = {
     call: (method, params, options) => this.#call(method, params, options),
@@ -34,7 +34,7 @@ export class Trl implements AsyncDisposable {
   readonly #feeds = new TerminalFeeds(this.#host);
 
   private constructor(open: OpenCarrier, { patienceS = 5 }: ReconnectOptions) {
-    this.#link = new KeptLink(open, patienceS);
+    this.#link = new PersistentLink(open, patienceS);
     this.#link.onState = (state, error) => {
       for (const listener of this.#stateListeners) told(() => listener(state, error));
     };

@@ -9,17 +9,17 @@ import type { Log } from "../core/log.ts";
 import { SessionRegistry } from "../core/session/registry.ts";
 import { takeOverCore } from "../core/session/upgrade-state.ts";
 import { removeOwnDir } from "../platform/abandoned-dirs.ts";
-import { hearOfChildren } from "../platform/libc.ts";
+import { restoreChildSignal } from "../platform/libc.ts";
 import { prepareReadiness } from "../platform/linux/readiness.ts";
 import { CrashRecovery, journalPath } from "../recovery/crash-recovery.ts";
 import { Runtimes } from "../remote/runtimes.ts";
 import { newCounters } from "../server/counters.ts";
 import { capabilitiesOf } from "../server/handlers/system.ts";
 import { holdAgain } from "../server/resume-points.ts";
-import { describeHouse } from "../upgrade/daemon-state.ts";
+import { describeDaemon } from "../upgrade/daemon-state.ts";
 import type { RuntimesState } from "../upgrade/schema/document.ts";
 import type { Received } from "../upgrade/state-file.ts";
-import { type Arrival, keptPlace, welcome } from "../upgrade/takeover.ts";
+import { keptInstance, type Takeover, welcome } from "../upgrade/takeover.ts";
 import { Upgrader } from "../upgrade/upgrader.ts";
 import { hasThreads, isOwnSetting, withoutThreads } from "../util/engine-settings.ts";
 import { announcementsDirs } from "../util/runtime-dir.ts";
@@ -28,10 +28,10 @@ import { trustedDirsVariable } from "../util/trusted-socket.ts";
 import { version } from "../util/version.ts";
 import { announceSelf } from "./announce.ts";
 import { claimSocket } from "./claim-socket.ts";
-import { daemonTag, stdioPlace } from "./daemon-tag.ts";
+import { daemonTag, stdioTag } from "./daemon-tag.ts";
 import { untilIdle } from "./idle-exit.ts";
 import type { InstanceLock } from "./instance-lock.ts";
-import { openDoors, type Rooms, transportsOf } from "./listeners.ts";
+import { openListeners, type Services, transportsOf } from "./listeners.ts";
 import { createLog } from "./log.ts";
 import { OptionError } from "./option-error.ts";
 import type { DaemonOptions } from "./options.ts";
@@ -50,12 +50,12 @@ export interface Daemon {
 }
 
 /** Throws an OptionError where the daemon cannot be started as asked. */
-export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<Daemon> {
+export async function boot(options: DaemonOptions, arrival?: Takeover): Promise<Daemon> {
   prepareProcess();
   const log = createLog({ format: options.logFormat, isVerbose: options.isVerbose });
   if (!arrival) warnOfSurroundings(options, log);
   const { socketPath } = options;
-  const { lock, runDir } = arrival ? keptPlace(arrival, socketPath) : await claimPlace(options, log);
+  const { lock, runDir } = arrival ? keptInstance(arrival, socketPath) : await claimInstance(options, log);
   const release = () => {
     rmSync(runDir, { recursive: true, force: true });
     lock?.release();
@@ -64,9 +64,9 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
   try {
     const before = arrival?.received;
     const crash = new CrashRecovery(options, lock, log, before?.document.recovered);
-    const rooms = furnish(options, runDir, crash, before);
+    const rooms = createServices(options, runDir, crash, before);
     const { registry, runtimes, counters, upgrader, startedAt } = rooms;
-    const { doors, done, ...opened } = openDoors(rooms, before?.document);
+    const { doors, done, ...opened } = openListeners(rooms, before?.document);
     if (before) holdAgain(registry.commands, before.document.heldPlaces);
     crash.endLeftovers(runDir);
     const { labels } = options;
@@ -85,7 +85,7 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
     upgrader.house = {
       ...{ registry, runtimes, doors, isStdin: options.isStdin },
       isClearing: () => crash.isClearing,
-      describe: (packing) => describeHouse({ ...rooms, ...opened, lock, runDir }, packing),
+      describe: (packing) => describeDaemon({ ...rooms, ...opened, lock, runDir }, packing),
       restart(become) {
         successor = become;
         restarting.resolve("another program takes its place");
@@ -120,7 +120,7 @@ export async function boot(options: DaemonOptions, arrival?: Arrival): Promise<D
 
 /** Before anything is started or listened on. */
 function prepareProcess(): void {
-  hearOfChildren();
+  restoreChildSignal();
   if (process.platform === "linux") prepareReadiness();
 }
 
@@ -140,12 +140,12 @@ async function guardAgainstStalls({ env }: DaemonOptions): Promise<void> {
 }
 
 /** What the doors lead to: empty, or as another program has left it. */
-function furnish(
+function createServices(
   options: DaemonOptions,
   runDir: string,
   { journal, recovered, log }: CrashRecovery,
   before: Received | undefined,
-): Rooms {
+): Services {
   const { core, runtimes: known, counters, startedAt, startedSteadyMs } = before?.document ?? {};
   const registry = new SessionRegistry(coreOptions(options, runDir), log, core, journal);
   const rooms = {
@@ -159,12 +159,12 @@ function furnish(
   return rooms;
 }
 
-interface OwnPlace {
+interface DaemonInstance {
   lock: InstanceLock | undefined;
   runDir: string;
 }
 
-async function claimPlace(options: DaemonOptions, log: Log): Promise<OwnPlace> {
+async function claimInstance(options: DaemonOptions, log: Log): Promise<DaemonInstance> {
   if (options.socketDir) makeSocketDir(options.socketDir);
   const lock = options.hasSocket ? await claimSocket(options.socketPath, options.env, log) : undefined;
   try {
@@ -178,13 +178,13 @@ async function claimPlace(options: DaemonOptions, log: Log): Promise<OwnPlace> {
 /** What they start for their links has our environment, less what is our own business. */
 function knownRuntimes(
   options: DaemonOptions,
-  { custody }: SessionRegistry,
+  { ownership }: SessionRegistry,
   runDir: string,
   before: RuntimesState | undefined,
 ): Runtimes {
   const isPassedOn = (name: string) => name === trustedDirsVariable || !isOwnSetting(name, options.env);
   const entries = Object.entries(options.env).filter(([name]) => isPassedOn(name));
-  const env = { ...Object.fromEntries(entries), ...custody.exemption.env };
+  const env = { ...Object.fromEntries(entries), ...ownership.exemption.env };
   const runtimes = new Runtimes({ env, runDir, executables: ownExecutables(options.executablesDir) });
   if (before) runtimes.takeOver(before);
   for (const { name, spec, origin } of before ? [] : options.runtimes)
@@ -202,7 +202,7 @@ function addRuntime(origin: string, add: () => void): void {
 
 function coreOptions(options: DaemonOptions, runDir: string) {
   const { socketPath } = options;
-  const place = options.hasSocket ? socketPath : stdioPlace;
+  const place = options.hasSocket ? socketPath : stdioTag;
   const secretPaths = options.hasSocket
     ? [socketPath, beside(socketPath, ".token"), beside(socketPath, ".pid"), journalPath(socketPath)]
     : [];

@@ -3,7 +3,7 @@ import { daemonMark, pidOfDaemonMark } from "../core/process/marks.ts";
 import { processTable } from "../platform/process-table.ts";
 
 /** The place of a daemon without a socket. */
-export const stdioPlace = "stdio";
+export const stdioTag = "stdio";
 
 export function daemonTag(place: string, pid = process.pid): string {
   const tag = `${pid}:${place}`;
@@ -23,7 +23,7 @@ export function tagOfDeadStdio(tag: string, pid: number): boolean {
 /** The same by the mark of a process. */
 export function markOfDeadStdio(mark: bigint, pid: number): boolean {
   const daemon = pidOfDaemonMark(mark);
-  return mark === daemonMark(daemonTag(stdioPlace, daemon)) && isDeadDaemon(daemon, pid);
+  return mark === daemonMark(daemonTag(stdioTag, daemon)) && isDeadDaemon(daemon, pid);
 }
 
 function isDeadDaemon(daemon: number, pid: number): boolean {

@@ -3,7 +3,7 @@ import { isLoopback } from "../server/transports/http/gate.ts";
 import type { FlagName } from "./flags.ts";
 import { OptionError } from "./option-error.ts";
 
-export interface HttpDoorOptions {
+export interface HttpListenerOptions {
   hostname: string;
   port: number;
   allowedOrigins: string[];
@@ -13,7 +13,7 @@ export interface HttpDoorOptions {
 export function readHttpOptions(
   text: (name: FlagName) => string | undefined,
   isInsecureAllowed: boolean,
-): HttpDoorOptions | undefined {
+): HttpListenerOptions | undefined {
   const address = text("http");
   if (address === undefined) return undefined;
   const [, bracketed, plain, port] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(address) ?? [];

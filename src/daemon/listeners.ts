@@ -12,8 +12,8 @@ import { FrontendAdapter } from "../server/frontend/adapter.ts";
 import { createHandlers } from "../server/handlers/handlers.ts";
 import { Router } from "../server/router.ts";
 import { isLoopback } from "../server/transports/http/gate.ts";
-import { type HttpDoor, serveHttp } from "../server/transports/http/serve.ts";
-import type { Door } from "../server/transports/listener.ts";
+import { type HttpListener, serveHttp } from "../server/transports/http/serve.ts";
+import type { Listener } from "../server/transports/listener.ts";
 import { serveStdio } from "../server/transports/stdio.ts";
 import { serveUnix } from "../server/transports/unix.ts";
 import type { Handover } from "../upgrade/schema/document.ts";
@@ -25,7 +25,7 @@ import type { DaemonOptions } from "./options.ts";
 import { freshToken, obtainToken, tokenCheck } from "./token.ts";
 
 /** What the doors lead to. */
-export interface Rooms {
+export interface Services {
   options: DaemonOptions;
   registry: SessionRegistry;
   runtimes: Runtimes;
@@ -43,9 +43,9 @@ interface Tls {
 }
 
 export interface Opened {
-  doors: Door[];
-  http: HttpDoor | undefined;
-  unix: Door | undefined;
+  doors: Listener[];
+  http: HttpListener | undefined;
+  unix: Listener | undefined;
   tls: Tls | undefined;
   token: string;
   /** Resolves when standard input has ended, where the daemon speaks there. */
@@ -53,7 +53,7 @@ export interface Opened {
 }
 
 /** All lead to the same dispatcher. */
-export function openDoors(rooms: Rooms, before: Handover | undefined): Opened {
+export function openListeners(rooms: Services, before: Handover | undefined): Opened {
   const { options, registry, counters, log } = rooms;
   const { socketPath, maxLineBytes } = options;
   const given = options.env[tokenVariable];
@@ -62,10 +62,10 @@ export function openDoors(rooms: Rooms, before: Handover | undefined): Opened {
     (options.hasSocket || options.http ? obtainToken(socketPath, given) : (given ?? freshToken()));
   const isToken = tokenCheck(token);
   const dispatcher = dispatcherOf(rooms, isToken);
-  const doors: Door[] = [];
+  const doors: Listener[] = [];
   let done = new Promise<string>(() => {});
   const tls = options.http?.tls && readTls(options.http.tls, before?.http?.tls);
-  let http: HttpDoor | undefined;
+  let http: HttpListener | undefined;
   if (options.http) {
     http = orOptionError(`--http${tls ? ", --tls-cert, --tls-key" : ""}`, () =>
       serveHttp({
@@ -79,7 +79,7 @@ export function openDoors(rooms: Rooms, before: Handover | undefined): Opened {
       log.warn("HTTP without TLS on an address that others can reach: the token travels in clear text");
   }
   // After what may fail: nothing is left of a daemon that did not start.
-  let unix: Door | undefined;
+  let unix: Listener | undefined;
   if (options.hasSocket) {
     const maxConnections = Math.floor(descriptorLimit() / 2);
     const common = { path: socketPath, dispatcher, counters, maxLineBytes, maxConnections };
@@ -94,7 +94,7 @@ export function openDoors(rooms: Rooms, before: Handover | undefined): Opened {
   return { doors, http, unix, tls, token, done };
 }
 
-function dispatcherOf(rooms: Rooms, isToken: (given: string) => boolean): Dispatcher {
+function dispatcherOf(rooms: Services, isToken: (given: string) => boolean): Dispatcher {
   const { options, registry, runtimes, counters, recovered, upgrader, startedAt, log } = rooms;
   const { maxLineBytes, stallTimeoutS, labels, connectionLimits } = options;
   const handlers = createHandlers({

@@ -8,7 +8,7 @@ import { announcementsDirs } from "../util/runtime-dir.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
 import type { KnownRuntime } from "./config.ts";
 import { environmentName, type FlagName, type FlagTable, flags } from "./flags.ts";
-import { type HttpDoorOptions, readHttpOptions } from "./http-options.ts";
+import { type HttpListenerOptions, readHttpOptions } from "./http-options.ts";
 import { OptionError } from "./option-error.ts";
 import { readRuntimeOptions } from "./runtime-options.ts";
 
@@ -22,7 +22,7 @@ export interface DaemonOptions {
   isForCaller: boolean;
   /** Notes for the one that comes after it, should it be killed. */
   hasJournal: boolean;
-  http: HttpDoorOptions | undefined;
+  http: HttpListenerOptions | undefined;
   /** Where it announces itself; undefined where it does not. */
   announcementsDir: string | undefined;
   /** Where its private directory is made; undefined = in memory, where there is such a place. */

@@ -1,6 +1,6 @@
 // Hears from the system that children have ended. Bun hears of those that it started by other means, and takes their
 // wait status itself.
-import { standstill } from "../core/process/read-gate.ts";
+import { readGate } from "../core/process/read-gate.ts";
 
 /** Signals that come together are answered once, and by then Bun has taken the status of its own. */
 const gatherMs = 10;
@@ -12,7 +12,7 @@ export function whenChildrenEnd(act: () => void | Promise<void>): void {
   let pauseMs = gatherMs;
   const answer = async () => {
     isExpected = false;
-    if (standstill.over) return;
+    if (readGate.over) return;
     const began = performance.now();
     await act();
     pauseMs = Math.max(gatherMs, (performance.now() - began) * pauseFactor);

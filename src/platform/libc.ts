@@ -210,7 +210,7 @@ export function isIgnored(signalNumber: number): boolean {
  * A program that ignores SIGCHLD passes that on to what it starts, and the kernel then discards the wait status of every
  * child: how a command ended could not be known.
  */
-export function hearOfChildren(): void {
+export function restoreChildSignal(): void {
   const { SIGCHLD } = constants.signals;
   if (isIgnored(SIGCHLD)) libc.sigaction(SIGCHLD, ptr(new BigUint64Array(32)), null); // all zeros: the default
 }

@@ -2,7 +2,7 @@
 // terminal is young. A process that clears its environment and leaves its parents does so at the beginning; where it has
 // no mark either, it is known by the journal alone.
 import { cleanupIntervalMs, youngCensusMs } from "../core/limits.ts";
-import type { Custody } from "../core/process/ownership.ts";
+import type { ProcessOwnership } from "../core/process/ownership.ts";
 import type { Journal } from "./journal.ts";
 import { hasEnded } from "./record.ts";
 
@@ -11,25 +11,25 @@ export class CensusTaker {
   #often: Timer | undefined;
 
   constructor(
-    readonly custody: Custody,
+    readonly ownership: ProcessOwnership,
     readonly journal: Journal | undefined,
   ) {
     // Elsewhere to look at a process is to start a program.
-    if (!custody.adoptsOrphans || !journal) return;
+    if (!ownership.adoptsOrphans || !journal) return;
     journal.onRecord = (record) => {
       if (!hasEnded(record)) this.#begun();
-      else if (custody.adoptedCount > 0) this.note();
+      else if (ownership.adoptedCount > 0) this.note();
     };
   }
 
   /** To be called now and then. */
   take(): void {
-    this.custody.tend();
+    this.ownership.tend();
     this.note();
   }
 
   note(): void {
-    if (this.custody.adoptsOrphans) this.journal?.tend(this.custody.pids());
+    if (this.ownership.adoptsOrphans) this.journal?.tend(this.ownership.pids());
   }
 
   close(): void {

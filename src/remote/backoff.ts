@@ -1,7 +1,7 @@
 // Links that open and are lost again at once: each attempt may look good, and all together lead nowhere.
 import { delayMaxMs, firstDelayMs, stableMs } from "./limits.ts";
 
-export class Stability {
+export class Backoff {
   #openedAt = 0;
   #lossesInARow = 0;
   #unstableSince: number | undefined;

@@ -1,25 +1,25 @@
 // One client's connections to other runtimes, opened when they are first needed.
-import { FarConnection } from "./connection.ts";
+import { RemoteConnection } from "./connection.ts";
 import type { Runtime } from "./runtime.ts";
-import type { Outlet } from "./writer.ts";
+import type { FrameWriter } from "./writer.ts";
 
-export class FarClient {
-  readonly #connections = new Map<Runtime, FarConnection[]>();
+export class ClientLinks {
+  readonly #connections = new Map<Runtime, RemoteConnection[]>();
   #isReleased = false;
 
-  constructor(readonly outlet: Outlet) {}
+  constructor(readonly outlet: FrameWriter) {}
 
-  connection(runtime: Runtime): FarConnection {
+  connection(runtime: Runtime): RemoteConnection {
     return this.#all(runtime)[0] ?? this.#another(runtime);
   }
 
   /** Those on which the client follows it: more than one where it has attached more than once. */
-  following(runtime: Runtime, id: string): FarConnection[] {
+  following(runtime: Runtime, id: string): RemoteConnection[] {
     return this.#all(runtime).filter((connection) => connection.follows(id));
   }
 
   /** One on which it is not followed yet: frames of two attachments on one link could not be told apart. */
-  toFollow(runtime: Runtime, id: string): FarConnection {
+  toFollow(runtime: Runtime, id: string): RemoteConnection {
     return this.#all(runtime).find((connection) => !connection.follows(id)) ?? this.#another(runtime);
   }
 
@@ -31,12 +31,12 @@ export class FarClient {
     this.#connections.clear();
   }
 
-  #all(runtime: Runtime): FarConnection[] {
+  #all(runtime: Runtime): RemoteConnection[] {
     return this.#connections.get(runtime) ?? [];
   }
 
-  #another(runtime: Runtime): FarConnection {
-    const connection = new FarConnection(runtime);
+  #another(runtime: Runtime): RemoteConnection {
+    const connection = new RemoteConnection(runtime);
     if (this.#isReleased) connection.release();
     else this.#connections.set(runtime, [...this.#all(runtime), connection]);
     return connection;

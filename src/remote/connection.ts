@@ -2,18 +2,18 @@
 // where that makes no difference, and what the client follows, taken up where it was.
 import { TrlError } from "../protocol/errors.ts";
 import { type MethodName, methods } from "../protocol/methods.ts";
-import { Stability } from "./backoff.ts";
+import { Backoff } from "./backoff.ts";
 import { delayMaxMs, firstDelayMs, requestPatienceMs } from "./limits.ts";
-import { type FarLink, LinkLost } from "./link.ts";
+import { LinkLost, type RemoteLink } from "./link.ts";
 import type { Runtime } from "./runtime.ts";
-import type { Followed } from "./subscriptions/subscription.ts";
+import type { RemoteSubscription } from "./subscriptions/subscription.ts";
 
-export class FarConnection {
-  readonly #followed = new Map<string, Followed>();
-  #link: FarLink | undefined;
-  #reaching: Promise<FarLink> | undefined;
+export class RemoteConnection {
+  readonly #followed = new Map<string, RemoteSubscription>();
+  #link: RemoteLink | undefined;
+  #reaching: Promise<RemoteLink> | undefined;
   #hadLink = false;
-  readonly #stability = new Stability();
+  readonly #stability = new Backoff();
   #isOver = false;
   /** The daemon there remembers who types and how large its window is: such a link is for nobody else. */
   #isRemembered = false;
@@ -27,7 +27,7 @@ export class FarConnection {
     return this.#followed.has(id);
   }
 
-  followed(id: string): Followed | undefined {
+  followed(id: string): RemoteSubscription | undefined {
     return this.#followed.get(id);
   }
 
@@ -49,7 +49,7 @@ export class FarConnection {
   async once(
     method: MethodName,
     params: unknown,
-    how: { patienceMs?: number; received?: (data: unknown) => void; follower?: Followed } = {},
+    how: { patienceMs?: number; received?: (data: unknown) => void; follower?: RemoteSubscription } = {},
   ): Promise<unknown> {
     const { patienceMs = this.#hadLink ? requestPatienceMs : 0, received, follower } = how;
     const link = this.#link ?? (await this.#reach(patienceMs));
@@ -70,7 +70,7 @@ export class FarConnection {
   }
 
   /** Where it is not complete, the daemon there is told: it would go on sending, or wait for us to come back. */
-  unfollow(follower: Followed): void {
+  unfollow(follower: RemoteSubscription): void {
     if (this.#followed.get(follower.id) !== follower) return;
     this.#followed.delete(follower.id);
     this.#link?.unlisten(follower.id);
@@ -94,8 +94,8 @@ export class FarConnection {
 
   /** Asks for its frames. */
   async #ask(
-    link: FarLink,
-    follower: Followed,
+    link: RemoteLink,
+    follower: RemoteSubscription,
     method: MethodName,
     params: unknown,
     received?: (data: unknown) => void,
@@ -111,7 +111,7 @@ export class FarConnection {
   }
 
   /** Its frames are the follower's from now on, on this link and on those to come. */
-  #follow(follower: Followed, link: FarLink): void {
+  #follow(follower: RemoteSubscription, link: RemoteLink): void {
     // The client has gone while we asked, and the link may not be ours any more.
     if (follower.isOver) return void this.#takeLeave(follower, link);
     const { id } = follower;
@@ -122,13 +122,13 @@ export class FarConnection {
     if (follower.takesPlace) before?.end();
   }
 
-  #takeLeave({ id, farewell }: Followed, link: FarLink): void {
+  #takeLeave({ id, farewell }: RemoteSubscription, link: RemoteLink): void {
     this.#farewells.push(link.arrange({ id, by: this }, ...farewell).catch(() => {}));
   }
 
-  #letGo(link: FarLink, isClean: boolean): void {
+  #letGo(link: RemoteLink, isClean: boolean): void {
     link.onLost.delete(this.#lost);
-    this.runtime.giveBack(link, isClean);
+    this.runtime.rollBack(link, isClean);
   }
 
   #note(method: MethodName, params: unknown): void {
@@ -139,7 +139,7 @@ export class FarConnection {
   }
 
   /** Rejects with RUNTIME_UNAVAILABLE when it has taken too long, or is of no use. */
-  #reach(patienceMs: number): Promise<FarLink> {
+  #reach(patienceMs: number): Promise<RemoteLink> {
     const isHopeless = this.#isOver || this.#stability.unstableMs > this.runtime.patienceMs;
     if (isHopeless) return Promise.reject(this.runtime.unavailable(false));
     this.#reaching ??= this.#open().finally(() => {
@@ -148,7 +148,7 @@ export class FarConnection {
     return this.#withPatience(this.#reaching, patienceMs);
   }
 
-  async #withPatience(reaching: Promise<FarLink>, patienceMs: number): Promise<FarLink> {
+  async #withPatience(reaching: Promise<RemoteLink>, patienceMs: number): Promise<RemoteLink> {
     const deadline = performance.now() + patienceMs;
     for (let delayMs = firstDelayMs, attempt = reaching; ; delayMs = Math.min(delayMs * 2, delayMaxMs)) {
       try {
@@ -166,12 +166,12 @@ export class FarConnection {
     }
   }
 
-  async #open(): Promise<FarLink> {
+  async #open(): Promise<RemoteLink> {
     await this.#stability.pause();
     const link = await this.runtime.link();
     this.#stability.opened();
     if (this.#isOver) {
-      this.runtime.giveBack(link, true);
+      this.runtime.rollBack(link, true);
       throw this.runtime.unavailable(false);
     }
     this.#link = link;
@@ -190,7 +190,7 @@ export class FarConnection {
   };
 
   /** Until it goes on, or it is certain that it does not. */
-  async #resume(follower: Followed): Promise<void> {
+  async #resume(follower: RemoteSubscription): Promise<void> {
     const isWanted = () => this.#followed.get(follower.id) === follower && !this.#isOver;
     try {
       const link = this.#link ?? (await this.#reach(this.runtime.patienceMs));

@@ -4,7 +4,7 @@ import type { Reply } from "../protocol/envelope.ts";
 import { TrlError } from "../protocol/errors.ts";
 import type { Result } from "../protocol/methods.ts";
 import { askAfterMs, handshakeMs, silenceMaxMs } from "./limits.ts";
-import { type FarFrame, frameOf } from "./subscriptions/frame-text.ts";
+import { frameOf, type RemoteFrame } from "./subscriptions/frame-text.ts";
 
 /** The link was lost with the request on its way: it may have been carried out. */
 export class LinkLost extends Error {}
@@ -16,13 +16,13 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-export class FarLink {
+export class RemoteLink {
   /** Told when it is lost; not where it was closed. */
   readonly onLost = new Set<(error: Error) => void>();
   /** Of the daemon at the other end. */
   version = "";
   readonly #waiting = new Map<string, Waiting>();
-  readonly #listeners = new Map<string, (frame: FarFrame) => void>();
+  readonly #listeners = new Map<string, (frame: RemoteFrame) => void>();
   /** What is being asked for or given up, and by whom. */
   readonly #unsettled = new Set<{ id: string; by: object; answer: Promise<unknown> }>();
   #carrier: Carrier | undefined;
@@ -35,8 +35,8 @@ export class FarLink {
   private constructor() {}
 
   /** Rejects where there is nobody, or nobody who speaks as we do. */
-  static async open(open: OpenCarrier): Promise<FarLink> {
-    const link = new FarLink();
+  static async open(open: OpenCarrier): Promise<RemoteLink> {
+    const link = new RemoteLink();
     link.#carrier = await open({
       message: (text) => link.#receive(text),
       closed: (error) => link.#lose(error),
@@ -100,7 +100,7 @@ export class FarLink {
   }
 
   /** The frames of a stream or a terminal. */
-  listen(id: string, listener: (frame: FarFrame) => void): void {
+  listen(id: string, listener: (frame: RemoteFrame) => void): void {
     this.#listeners.set(id, listener);
   }
 

@@ -4,17 +4,17 @@ import { isTrlError } from "../client/errors.ts";
 import { windowBytesMin } from "../protocol/fields.ts";
 import type { MethodName, Result } from "../protocol/methods.ts";
 import { validateParams } from "../protocol/validate.ts";
-import type { FarClient } from "./client-links.ts";
-import { asLoss, type FarConnection } from "./connection.ts";
+import type { ClientLinks } from "./client-links.ts";
+import { asLoss, type RemoteConnection } from "./connection.ts";
 import { LinkLost } from "./link.ts";
 import type { Runtime } from "./runtime.ts";
-import { FollowedStream, type StreamWishes } from "./subscriptions/stream.ts";
-import type { Followed } from "./subscriptions/subscription.ts";
-import { asItIs, FollowedTerminal, type Presentation } from "./subscriptions/terminal.ts";
+import { RemoteStream, type RemoteStreamOptions } from "./subscriptions/stream.ts";
+import type { RemoteSubscription } from "./subscriptions/subscription.ts";
+import { asItIs, type Presentation, RemoteTerminal } from "./subscriptions/terminal.ts";
 
 export interface Asking {
   runtime: Runtime;
-  far: FarClient;
+  far: ClientLinks;
   /** Runs once the reply to this request is on its way. */
   afterReply(action: () => void): void;
   /** The id of a command that is about to be started: the one that the client has chosen, or one of ours. */
@@ -60,7 +60,7 @@ async function stream(given: Fields, { far, runtime, afterReply, newCommandId }:
   const params: Fields & { command_id: string } = { ...given, command_id: newCommandId(given["command_id"]) };
   const { command_id, session_id } = params;
   const connection = far.connection(runtime);
-  const follower = new FollowedStream(command_id, connection, far.outlet, wishesOf(params));
+  const follower = new RemoteStream(command_id, connection, far.outlet, wishesOf(params));
   return await following(follower, afterReply, () =>
     startOnce(connection, "exec.stream", windowed(params, follower), {
       follower,
@@ -79,7 +79,7 @@ async function stream(given: Fields, { far, runtime, afterReply, newCommandId }:
 async function attach(params: Fields, { far, runtime, afterReply }: Asking): Promise<unknown> {
   const id = String(params["stream_id"]);
   const connection = far.toFollow(runtime, id);
-  const follower = new FollowedStream(id, connection, far.outlet, wishesOf(params));
+  const follower = new RemoteStream(id, connection, far.outlet, wishesOf(params));
   return await following(follower, afterReply, () =>
     again(runtime, (how) => attachOnce(connection, windowed(params, follower), follower, how)),
   );
@@ -92,7 +92,7 @@ export async function subscribe(
 ): Promise<unknown> {
   const id = String(params["session_id"]);
   const connection = far.connection(runtime);
-  const follower = new FollowedTerminal(id, connection, far.outlet, {
+  const follower = new RemoteTerminal(id, connection, far.outlet, {
     presentation,
     windowBytes: numberOf(params["window_bytes"]),
     isPassive: params["passive"] === true,
@@ -113,7 +113,7 @@ async function acknowledge(given: Fields, { far, runtime }: Asking): Promise<unk
   const { stream_id } = params;
   for (const connection of far.following(runtime, stream_id)) {
     const follower = connection.followed(stream_id);
-    if (follower instanceof FollowedStream) follower.acknowledge(params);
+    if (follower instanceof RemoteStream) follower.acknowledge(params);
   }
   return { stream_id };
 }
@@ -150,7 +150,7 @@ const endedFields: Partial<Record<MethodName, string>> = {
 };
 
 async function following(
-  follower: Followed,
+  follower: RemoteSubscription,
   afterReply: Asking["afterReply"],
   ask: () => Promise<unknown>,
 ): Promise<unknown> {
@@ -169,9 +169,9 @@ interface Patience {
 }
 
 const attachOnce = (
-  connection: FarConnection,
+  connection: RemoteConnection,
   params: Fields,
-  follower: FollowedStream,
+  follower: RemoteStream,
   how: Patience,
 ): Promise<unknown> =>
   connection.once("exec.attach", params, {
@@ -193,10 +193,10 @@ async function again({ patienceMs }: Runtime, ask: (how: Patience) => Promise<un
 
 /** A command is started once, whatever becomes of the link: it is looked for by its id before it is sent again. */
 async function startOnce(
-  connection: FarConnection,
+  connection: RemoteConnection,
   method: "exec.run" | "exec.stream",
   params: Fields,
-  { follower, recover }: { follower?: Followed; recover: () => Promise<unknown> },
+  { follower, recover }: { follower?: RemoteSubscription; recover: () => Promise<unknown> },
 ): Promise<unknown> {
   for (let isRepeated = false; ; isRepeated = true) {
     try {
@@ -227,13 +227,13 @@ function windowed(params: Fields, { terms }: { terms: Fields }): Fields {
 }
 
 /** Of params that nobody has checked yet; the daemon there will. */
-function wishesOf(params: Fields): StreamWishes {
+function wishesOf(params: Fields): RemoteStreamOptions {
   const numbers = ["stdout_offset", "stderr_offset", "stall_timeout_s", "window_bytes"] as const;
   const wishes: Fields = {};
   for (const name of numbers) if (numberOf(params[name]) !== undefined) wishes[name] = params[name];
   for (const name of ["encoding", "resume_key"])
     if (typeof params[name] === "string") wishes[name] = params[name];
-  return wishes as StreamWishes;
+  return wishes as RemoteStreamOptions;
 }
 
 const numberOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);

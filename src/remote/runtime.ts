@@ -4,12 +4,12 @@ import { NoDaemonError, type OpenCarrier } from "../client/carriers/carrier.ts";
 import { TrlError } from "../protocol/errors.ts";
 import { type MethodName, methods, type Params, type Result } from "../protocol/methods.ts";
 import type { RuntimeSpec, runtimeStates, Unavailable } from "../protocol/runtime.ts";
-import type { Opener } from "./connectors/connector.ts";
+import type { Connector } from "./connectors/connector.ts";
 import { defaultPatienceS, idleLinkMs, idleLinksMax, lookAgainMs, lookMs } from "./limits.ts";
-import { FarLink, LinkLost } from "./link.ts";
-import { VacantError } from "./unreachable.ts";
+import { LinkLost, RemoteLink } from "./link.ts";
+import { UnreachableError } from "./unreachable.ts";
 
-export interface Trouble {
+export interface ReadFailures {
   since: Date;
   reason: string;
   /** To try again is of no use: the daemon there is gone for certain, or does not let us in. */
@@ -20,14 +20,14 @@ export class Runtime {
   version: string | undefined;
   readonly labels: readonly string[];
   readonly patienceMs: number;
-  readonly #links = new Set<FarLink>();
-  #idle: { link: FarLink; timer: Timer }[] = [];
+  readonly #links = new Set<RemoteLink>();
+  #idle: { link: RemoteLink; timer: Timer }[] = [];
   /** Where the process at the other end is the daemon itself: the one link that all share. */
-  #shared: Promise<FarLink> | undefined;
+  #shared: Promise<RemoteLink> | undefined;
   #isPrivate: boolean | undefined;
-  #trouble: Trouble | undefined;
+  #trouble: ReadFailures | undefined;
   /** Who looked waits for an answer, and will not be the only one. */
-  #silence: Trouble | undefined;
+  #silence: ReadFailures | undefined;
   #changedAt = new Date();
   #lastTry = 0;
   /** Who looked found that no daemon has been started there yet, which is no trouble. */
@@ -42,7 +42,7 @@ export class Runtime {
   constructor(
     readonly name: string,
     readonly spec: RuntimeSpec,
-    readonly opener: Opener,
+    readonly opener: Connector,
   ) {
     this.labels = spec.labels ?? [];
     this.patienceMs = (spec.patience_s ?? defaultPatienceS) * 1000;
@@ -62,7 +62,7 @@ export class Runtime {
     return this.#removal !== undefined || this.trouble?.isHopeless === true;
   }
 
-  get trouble(): Trouble | undefined {
+  get trouble(): ReadFailures | undefined {
     return this.#links.size === 0 && this.#trouble ? this.#trouble : this.#silence;
   }
 
@@ -84,7 +84,7 @@ export class Runtime {
   }
 
   /** A link for one client. Rejects with RUNTIME_UNAVAILABLE, or RUNTIME_NOT_FOUND where it was removed. */
-  async link(isLook = false): Promise<FarLink> {
+  async link(isLook = false): Promise<RemoteLink> {
     try {
       return await this.#obtain(isLook);
     } catch {
@@ -93,7 +93,7 @@ export class Runtime {
     }
   }
 
-  async #obtain(isLook: boolean): Promise<FarLink> {
+  async #obtain(isLook: boolean): Promise<RemoteLink> {
     if (this.#removal) throw this.#removal;
     if (this.#shared) return await this.#shared;
     const kept = this.#idle.pop();
@@ -107,7 +107,7 @@ export class Runtime {
   }
 
   /** From a client that has gone, or needs it no more. */
-  giveBack(link: FarLink, isClean: boolean): void {
+  rollBack(link: RemoteLink, isClean: boolean): void {
     if (!link.isOpen || this.isPrivate) return;
     const mayStay = isClean && link.isQuiet && this.#idle.length < idleLinksMax && !this.#removal;
     if (!mayStay) return void this.#close(link);
@@ -130,7 +130,7 @@ export class Runtime {
         if (!(error instanceof LinkLost)) throw error;
         if (isRepeated || !("isRepeatable" in methods[method])) throw this.unavailable(true);
       } finally {
-        this.giveBack(link, true);
+        this.rollBack(link, true);
       }
     }
   }
@@ -180,7 +180,7 @@ export class Runtime {
   }
 
   /** Whether the process there is the daemon itself is known when it has been asked. */
-  async #openFirst(isLook: boolean): Promise<FarLink> {
+  async #openFirst(isLook: boolean): Promise<RemoteLink> {
     try {
       const link = await this.#open(isLook);
       const { capabilities } = (await link.request("system.describe", {})) as Result<"system.describe">;
@@ -198,15 +198,15 @@ export class Runtime {
     }
   }
 
-  async #open(isLook: boolean): Promise<FarLink> {
+  async #open(isLook: boolean): Promise<RemoteLink> {
     const open: OpenCarrier | undefined = isLook ? this.opener.find : this.opener.open;
     if (!open) throw this.unavailable(false);
     this.#lastTry = performance.now();
-    let link: FarLink;
+    let link: RemoteLink;
     try {
-      link = await FarLink.open(open);
+      link = await RemoteLink.open(open);
     } catch (error) {
-      this.#isVacant = error instanceof VacantError;
+      this.#isVacant = error instanceof UnreachableError;
       if (this.#isVacant) this.#trouble = undefined;
       else this.#failed(error as Error, error instanceof NoDaemonError || error instanceof TrlError);
       throw error;
@@ -224,12 +224,12 @@ export class Runtime {
     return link;
   }
 
-  async #close(link: FarLink): Promise<void> {
+  async #close(link: RemoteLink): Promise<void> {
     if (this.#links.delete(link) && this.#links.size === 0) this.#changedAt = new Date();
     await link.close();
   }
 
-  #lost(link: FarLink, error: Error): void {
+  #lost(link: RemoteLink, error: Error): void {
     this.#links.delete(link);
     this.#idle = this.#idle.filter((it) => it.link !== link || clearTimeout(it.timer));
     if (this.#links.size > 0) return;
@@ -244,4 +244,4 @@ export class Runtime {
   }
 }
 
-const silence = (): Trouble => ({ since: new Date(), reason: "it does not answer", isHopeless: false });
+const silence = (): ReadFailures => ({ since: new Date(), reason: "it does not answer", isHopeless: false });

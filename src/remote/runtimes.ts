@@ -5,7 +5,7 @@ import { hostRuntime, type RuntimeInfo, type RuntimeSpec, type Unavailable } fro
 import { specFrom } from "../protocol/runtime-spec.ts";
 import type { RuntimesState } from "../upgrade/schema/document.ts";
 import { nearest } from "../util/nearest.ts";
-import { type OpenerContext, openerOf } from "./connectors/connector.ts";
+import { type ConnectorSetup, connectorOf } from "./connectors/connector.ts";
 import { Routes } from "./routing-table.ts";
 import { Runtime } from "./runtime.ts";
 
@@ -24,7 +24,7 @@ export class Runtimes {
   readonly routes = new Routes();
   readonly #byName = new Map<string, Runtime>();
 
-  constructor(readonly context: OpenerContext) {}
+  constructor(readonly context: ConnectorSetup) {}
 
   get isEmpty(): boolean {
     return this.#byName.size === 0;
@@ -37,7 +37,7 @@ export class Runtimes {
   add(name: string, spec: RuntimeSpec): Runtime {
     if (name === hostRuntime || this.#byName.has(name))
       throw new TrlError("INVALID_PARAMS", `name: there is a runtime "${name}" already`);
-    const runtime = new Runtime(name, spec, openerOf(spec, this.context));
+    const runtime = new Runtime(name, spec, connectorOf(spec, this.context));
     runtime.onGone = () => this.routes.keepOnly(runtime, new Set());
     runtime.onForgotten = () => this.routes.forget(runtime);
     this.#byName.set(name, runtime);

@@ -1,4 +1,4 @@
 import { NoDaemonError } from "../client/carriers/carrier.ts";
 
 /** The place can be reached, but no daemon has been started there yet: which is no trouble. */
-export class VacantError extends NoDaemonError {}
+export class UnreachableError extends NoDaemonError {}

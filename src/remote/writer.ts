@@ -1,5 +1,5 @@
 /** The way out to a client: bounded, and overtaken by replies. */
-export interface Outlet {
+export interface FrameWriter {
   readonly hasRoom: boolean;
   readonly isClosed: boolean;
   /** The client cannot say anything any more, such as how much it has taken. */
@@ -9,11 +9,11 @@ export interface Outlet {
   /** Resolves when what was sent before has left, or never will. */
   emptied(): Promise<void>;
   /** Who is attached is told, and keeps the client's connection open. */
-  attach(user: OutletUser): void;
-  detach(user: OutletUser): void;
+  attach(user: FrameWriterUser): void;
+  detach(user: FrameWriterUser): void;
 }
 
-export interface OutletUser {
+export interface FrameWriterUser {
   roomMade(): void;
   /** The client has gone. */
   closed(): void;

@@ -1,7 +1,7 @@
 // One client, whatever carries its bytes: lines in, replies and output out, in bounded memory. Replies overtake
 // output that waits.
 import type { Line } from "../protocol/frame.ts";
-import { FarClient } from "../remote/client-links.ts";
+import { ClientLinks } from "../remote/client-links.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher, EncodedReply } from "./dispatch.ts";
 import { FrameQueue, keptRest } from "./frame-queue.ts";
@@ -38,7 +38,7 @@ export class Connection implements OutgoingQueue, Listener {
       attachments: new Map(),
       subscriptions: new Map(),
       quota: new Quota(dispatcher.connectionLimits),
-      far: new FarClient(this),
+      far: new ClientLinks(this),
       frontend: new FrontendState(),
       hangUp: () => this.#hangUp(),
     };

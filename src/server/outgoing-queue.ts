@@ -1,4 +1,4 @@
-import type { FarClient } from "../remote/client-links.ts";
+import type { ClientLinks } from "../remote/client-links.ts";
 import type { Attachment } from "./attachment.ts";
 import type { FrontendState } from "./frontend/state.ts";
 import type { Quota } from "./quota.ts";
@@ -39,7 +39,7 @@ export interface ClientMemory {
   /** What it may have at a time. */
   quota: Quota;
   /** What it has in other runtimes. */
-  far: FarClient;
+  far: ClientLinks;
   /** Where it speaks the frontend dialect. */
   frontend: FrontendState;
   /** Nothing more is read; the connection is closed when the last reply has left. */

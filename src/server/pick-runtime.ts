@@ -6,7 +6,7 @@ import { lookMs } from "../remote/limits.ts";
 import type { Runtime } from "../remote/runtime.ts";
 import type { Runtimes } from "../remote/runtimes.ts";
 
-export interface Places {
+export interface SessionPaths {
   runtimes: Runtimes;
   registry: SessionRegistry;
   labels: readonly string[];
@@ -14,7 +14,7 @@ export interface Places {
 
 /** `only`, where the client has named one: it must have the labels, too. */
 export async function pickRuntime(
-  { runtimes, registry, labels }: Places,
+  { runtimes, registry, labels }: SessionPaths,
   needs: readonly string[],
   only: string | undefined,
 ): Promise<Runtime | typeof hostRuntime> {

@@ -3,7 +3,7 @@
 import type { KnownCommand } from "../core/command/command.ts";
 import type { Offsets, OutputReader } from "../core/command/output.ts";
 import type { CommandStore } from "../core/command/store.ts";
-import type { HeldPlaceState } from "../upgrade/schema/document.ts";
+import type { ResumePointState } from "../upgrade/schema/document.ts";
 import { heldPlaceSecondsMax } from "./limits.ts";
 
 interface Held {
@@ -52,7 +52,7 @@ const nextPrefix = "next ";
 /** Who does not come so soon was not waiting for it. */
 const nextSeconds = 10;
 
-export function packHeld(commands: CommandStore): HeldPlaceState[] {
+export function packResumePoints(commands: CommandStore): ResumePointState[] {
   const now = performance.now();
   return commands.list().flatMap(({ command }) =>
     [...(places.get(command) ?? [])].map(([key, { reader, until }]) => ({
@@ -65,7 +65,7 @@ export function packHeld(commands: CommandStore): HeldPlaceState[] {
 }
 
 /** Those whose clients are about to come to us instead. */
-export function holdAgain(commands: CommandStore, held: HeldPlaceState[]): void {
+export function holdAgain(commands: CommandStore, held: ResumePointState[]): void {
   for (const { commandId, key, offsets, leftMs } of held) {
     const { command } = commands.get(commandId);
     const reader = command.output.openReader(offsets, () => {});

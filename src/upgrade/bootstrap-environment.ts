@@ -4,11 +4,11 @@ import * as v from "valibot";
 import { become, unsetVariable } from "../platform/exec.ts";
 import { keepHolding } from "../platform/linux/held-signals.ts";
 import { keepAcrossExec, nameProcess } from "../platform/linux/inheritance.ts";
-import { openParcel, type Received } from "./state-file.ts";
+import { openStateFile, type Received } from "./state-file.ts";
 
-export const letterVariable = "TRL_HANDOVER";
+export const bootstrapVariable = "TRL_HANDOVER";
 
-const Letter = v.variant("kind", [
+const BootstrapEnvironment = v.variant("kind", [
   /** The document is on standard input: would you understand it? */
   v.object({ kind: v.literal("trial") }),
   v.object({
@@ -25,21 +25,23 @@ const Letter = v.variant("kind", [
     failedVersion: v.optional(v.string()),
   }),
 ]);
-export type Letter = v.InferOutput<typeof Letter>;
-export type Delivery = Exclude<Letter, { kind: "trial" }>;
+export type BootstrapEnvironment = v.InferOutput<typeof BootstrapEnvironment>;
+export type Delivery = Exclude<BootstrapEnvironment, { kind: "trial" }>;
 
 /** Undefined in a program that nobody has handed anything. It is nobody else's business afterwards. */
-export function takeLetter(env: Record<string, string | undefined>): Letter | undefined {
-  const text = env[letterVariable];
+export function readBootstrapEnvironment(
+  env: Record<string, string | undefined>,
+): BootstrapEnvironment | undefined {
+  const text = env[bootstrapVariable];
   if (!text) return undefined;
-  delete env[letterVariable];
-  unsetVariable(letterVariable);
-  return v.parse(Letter, JSON.parse(text));
+  delete env[bootstrapVariable];
+  unsetVariable(bootstrapVariable);
+  return v.parse(BootstrapEnvironment, JSON.parse(text));
 }
 
 /** The parcel is read; its descriptors are ours from now on, and not those of what we start. */
 export function accept(letter: Delivery): Received {
-  const received = openParcel(letter.parcelFd);
+  const received = openStateFile(letter.parcelFd);
   keepAll(letter, false);
   return received;
 }
@@ -56,12 +58,17 @@ export function conclude({ kind, parcelFd, programFd }: Delivery, { document }: 
 }
 
 /** To the program that was there before; comes back only where that cannot be. Nothing has been read or written yet. */
-export function giveBack(letter: Delivery, failure: string, version: string): void {
+export function rollBack(letter: Delivery, failure: string, version: string): void {
   if (letter.kind === "back") return; // it is that one already
   keepAll(letter, true); // Bun, when it starts, has all of them closed by the next exec
   keepHolding();
-  const back: Letter = { ...letter, kind: "back", failure: failure.slice(0, 500), failedVersion: version };
-  const env = { [letterVariable]: JSON.stringify(back) };
+  const back: BootstrapEnvironment = {
+    ...letter,
+    kind: "back",
+    failure: failure.slice(0, 500),
+    failedVersion: version,
+  };
+  const env = { [bootstrapVariable]: JSON.stringify(back) };
   become({ path: pathOf(letter.programFd), argv: letter.argv, env });
 }
 

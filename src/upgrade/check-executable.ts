@@ -2,10 +2,10 @@
 // with the flags that it gets. That is a child, which may fail as it likes.
 import { accessSync, constants, statSync } from "node:fs";
 import * as v from "valibot";
-import type { Custody } from "../core/process/ownership.ts";
+import type { ProcessOwnership } from "../core/process/ownership.ts";
 import { TrlError } from "../protocol/errors.ts";
 import { version } from "../util/version.ts";
-import { type Letter, letterVariable } from "./bootstrap-environment.ts";
+import { type BootstrapEnvironment, bootstrapVariable } from "./bootstrap-environment.ts";
 import type { Handover } from "./schema/document.ts";
 import { checkDocument } from "./state-file.ts";
 
@@ -19,11 +19,11 @@ const Answer = v.object({ understands: v.literal(true), version: v.string() });
 export async function tryProgram(
   { path, words }: { path: string; words: string[] },
   document: Handover,
-  custody: Custody,
+  ownership: ProcessOwnership,
 ): Promise<string> {
-  const hello = await ask(custody, [path, "--version"], "");
+  const hello = await ask(ownership, [path, "--version"], "");
   if (!/^trl \S+\n$/.test(hello)) throw unfit(path, "it does not say that it is trl");
-  const answer = await ask(custody, [path, ...words], JSON.stringify(document));
+  const answer = await ask(ownership, [path, ...words], JSON.stringify(document));
   try {
     return v.parse(Answer, JSON.parse(answer)).version;
   } catch {
@@ -41,27 +41,31 @@ export function requireProgram(path: string): void {
   throw new TrlError("INVALID_PARAMS", `executable: ${path} is no program that can be started`);
 }
 
-async function ask(custody: Custody, command: [string, ...string[]], input: string): Promise<string> {
+async function ask(
+  ownership: ProcessOwnership,
+  command: [string, ...string[]],
+  input: string,
+): Promise<string> {
   const [path] = command;
-  const letter: Letter = { kind: "trial" };
+  const letter: BootstrapEnvironment = { kind: "trial" };
   let child: Bun.Subprocess<"pipe", "pipe", "pipe">;
   try {
     child = Bun.spawn(command, {
-      env: { ...process.env, [letterVariable]: JSON.stringify(letter) },
+      env: { ...process.env, [bootstrapVariable]: JSON.stringify(letter) },
       stdio: ["pipe", "pipe", "pipe"],
       detached: true, // a group of its own, which is ended with it
     });
   } catch (error) {
     throw unfit(path, (error as Error).message);
   }
-  custody.addRoot(child.pid, { sessionId: "trial" }); // else its end would be taken for that of an orphan
+  ownership.addRoot(child.pid, { sessionId: "trial" }); // else its end would be taken for that of an orphan
   const limit = Promise.withResolvers<string>();
   const timer = setTimeout(() => limit.resolve(`it has not ended after ${patienceMs / 1000} s`), patienceMs);
   try {
     // Not as a buffer: Bun would put that into a file in memory that stays open across our exec.
     child.stdin.write(input);
     void Promise.resolve(child.stdin.end()).catch(() => {}); // it need not read it
-    const { out, err, code } = await hear(child, custody, limit);
+    const { out, err, code } = await hear(child, ownership, limit);
     if (code === 0) return out;
     const how = child.signalCode ? `by ${child.signalCode}` : `with ${code}`;
     throw unfit(path, `it ended ${how}${err.trim() ? `: ${err.trim().split("\n")[0]!.slice(0, 300)}` : ""}`);
@@ -76,12 +80,12 @@ async function ask(custody: Custody, command: [string, ...string[]], input: stri
 /** What it prints until its end; what it has left behind may hold its output open, and is not waited for. */
 async function hear(
   child: Bun.Subprocess<"pipe", "pipe", "pipe">,
-  custody: Custody,
+  ownership: ProcessOwnership,
   limit: PromiseWithResolvers<string>,
 ): Promise<{ out: string; err: string; code: number }> {
   const ended = child.exited.then(async () => {
     endGroup(child.pid);
-    await custody.removeRoot(child.pid);
+    await ownership.removeRoot(child.pid);
     await Bun.sleep(afterwardsMs); // what it printed last is read by then
   });
   const over = Promise.race([limit.promise, ended]);

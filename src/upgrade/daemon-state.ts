@@ -2,17 +2,17 @@
 import { steadyMs } from "../core/lifetime/instant.ts";
 import { packCore } from "../core/session/upgrade-state.ts";
 import type { InstanceLock } from "../daemon/instance-lock.ts";
-import type { Opened, Rooms } from "../daemon/listeners.ts";
+import type { Opened, Services } from "../daemon/listeners.ts";
 import { packCounters } from "../server/counters.ts";
-import { packHeld } from "../server/resume-points.ts";
+import { packResumePoints } from "../server/resume-points.ts";
 import { version } from "../util/version.ts";
 import { type Handover, handoverFormat } from "./schema/document.ts";
 import type { Packing } from "./schema/fields.ts";
 
-type Described = Rooms &
+type Described = Services &
   Pick<Opened, "http" | "unix" | "tls" | "token"> & { lock: InstanceLock | undefined; runDir: string };
 
-export function describeHouse(house: Described, packing: Packing): Handover {
+export function describeDaemon(house: Described, packing: Packing): Handover {
   const {
     registry,
     runtimes,
@@ -42,7 +42,7 @@ export function describeHouse(house: Described, packing: Packing): Handover {
       fd: httpFd === undefined ? undefined : packing.descriptor(httpFd),
     },
     counters: packCounters(counters),
-    heldPlaces: packHeld(registry.commands),
+    heldPlaces: packResumePoints(registry.commands),
     runtimes: runtimes.pack(),
     core: packCore(registry, packing),
     upgrades: upgrader.count,

@@ -12,7 +12,7 @@ const headerBytes = 8;
 /** However the clock of a program was set that wrote the wall time alone. */
 const gapMaxMs = 60_000;
 
-export class Parcel implements Packing {
+export class StateFile implements Packing {
   readonly #fd = createMemoryFile("trl-handover");
   readonly #descriptors = new Set<number>();
   #end = headerBytes;
@@ -59,7 +59,7 @@ export interface Received {
 }
 
 /** Throws where it is not what this program understands. */
-export function openParcel(fd: number): Received {
+export function openStateFile(fd: number): Received {
   const read = ({ at, length }: Bytes) => {
     const piece = new Uint8Array(length);
     for (let done = 0; done < length; ) {

@@ -1,35 +1,35 @@
 // A program that takes another's place: what it finds, and when it is there.
 import type { Log } from "../core/log.ts";
-import { standstill } from "../core/process/read-gate.ts";
+import { readGate } from "../core/process/read-gate.ts";
 import type { SessionRegistry } from "../core/session/registry.ts";
 import { type InstanceLock, keptLock } from "../daemon/instance-lock.ts";
-import { hearSignals } from "../platform/linux/held-signals.ts";
+import { unblockSignals } from "../platform/linux/held-signals.ts";
 import { version } from "../util/version.ts";
-import { accept, conclude, type Delivery, giveBack } from "./bootstrap-environment.ts";
+import { accept, conclude, type Delivery, rollBack } from "./bootstrap-environment.ts";
 import type { Received } from "./state-file.ts";
 import type { Upgrader } from "./upgrader.ts";
 
-export { hearSignals };
+export { unblockSignals };
 
-export interface Arrival {
+export interface Takeover {
   letter: Delivery;
   received: Received;
 }
 
 /** From here on nothing is read, and nobody's end is seen, until all stands. */
-export function arrive(letter: Delivery): Arrival {
-  standstill.hold();
+export function arrive(letter: Delivery): Takeover {
+  readGate.hold();
   return { letter, received: accept(letter) };
 }
 
 /** What could not be taken over goes back to where it came from. Returns only where there is no such way. */
-export function goBack(letter: Delivery, arrival: Arrival | undefined, error: unknown): void {
-  if (arrival && !standstill.over) return; // it has begun to read
-  giveBack(letter, error instanceof Error ? error.message : String(error), version);
+export function goBack(letter: Delivery, arrival: Takeover | undefined, error: unknown): void {
+  if (arrival && !readGate.over) return; // it has begun to read
+  rollBack(letter, error instanceof Error ? error.message : String(error), version);
 }
 
 /** Where the daemon is, it was before. */
-export function keptPlace({ received }: Arrival, socketPath: string) {
+export function keptInstance({ received }: Takeover, socketPath: string) {
   const { lockFd, runDir } = received.document;
   const lock: InstanceLock | undefined = lockFd === undefined ? undefined : keptLock(lockFd, socketPath);
   return { lock, runDir };
@@ -37,13 +37,13 @@ export function keptPlace({ received }: Arrival, socketPath: string) {
 
 /** All stands: it goes on from here, and there is no way back any more. */
 export function welcome(
-  { letter, received }: Arrival,
+  { letter, received }: Takeover,
   { upgrader, registry, log }: { upgrader: Upgrader; registry: SessionRegistry; log: Log },
 ): void {
   const { version: from, core, upgrades } = received.document;
   conclude(letter, received);
   upgrader.arrived(letter, upgrades);
-  standstill.release();
+  readGate.release();
   log.info(letter.kind === "forth" ? "upgraded" : "back", {
     from,
     to: version,

@@ -6,7 +6,7 @@ import type { Log } from "../core/log.ts";
 import type { SessionRegistry } from "../core/session/registry.ts";
 import { become } from "../platform/exec.ts";
 import { isTerminal } from "../platform/libc.ts";
-import { type HeldSignals, holdSignals } from "../platform/linux/held-signals.ts";
+import { type BlockedSignals, holdSignals } from "../platform/linux/held-signals.ts";
 import { keepAcrossExec } from "../platform/linux/inheritance.ts";
 import { ownFile } from "../platform/linux/own-file.ts";
 import { leaveGoneDirectory, ownArgv, ownWords, programInPlace } from "../platform/linux/own-program.ts";
@@ -14,14 +14,14 @@ import { TrlError } from "../protocol/errors.ts";
 import type { LastUpgrade, UpgradeParams, UpgradeResult } from "../protocol/system.ts";
 import type { Runtimes } from "../remote/runtimes.ts";
 import type { Upgrading } from "../server/handlers/handlers.ts";
-import type { Door } from "../server/transports/listener.ts";
+import type { Listener } from "../server/transports/listener.ts";
 import { version } from "../util/version.ts";
-import { type Delivery, letterVariable } from "./bootstrap-environment.ts";
+import { bootstrapVariable, type Delivery } from "./bootstrap-environment.ts";
 import { requireProgram, tryProgram } from "./check-executable.ts";
 import { canHandOver, drain, obstacles } from "./drain.ts";
 import type { Handover } from "./schema/document.ts";
 import type { Packing } from "./schema/fields.ts";
-import { Parcel, trialPacking } from "./state-file.ts";
+import { StateFile, trialPacking } from "./state-file.ts";
 
 const defaultDrainTimeoutS = 60;
 /** For the last replies and output to leave: a client that is slower finds the rest where it was. */
@@ -31,10 +31,10 @@ const restPatienceMs = 10_000;
 const unrest = "something that is just ending or being made does not come to an end";
 
 /** What there is to hand over. */
-export interface House {
+export interface UpgradeServices {
   registry: SessionRegistry;
   runtimes: Runtimes;
-  doors: Door[];
+  doors: Listener[];
   /** A daemon at the other end of a pipe has a client that cannot come back. */
   isStdin: boolean;
   /** What a daemon that was killed has left is just being ended: the program that comes would not know of it. */
@@ -47,7 +47,7 @@ export interface House {
 export class Upgrader implements Upgrading {
   count = 0;
   last: LastUpgrade | null = null;
-  house: House | undefined;
+  house: UpgradeServices | undefined;
   #isBusy = false;
   /** Its end is the end of the daemon, whatever lies where its program was. */
   readonly #hasTerminal = [0, 1, 2].some(isTerminal);
@@ -63,7 +63,7 @@ export class Upgrader implements Upgrading {
       const toVersion = await tryProgram(
         { path: executable, words: ownWords() },
         house.describe(trialPacking),
-        house.registry.custody,
+        house.registry.ownership,
       );
       afterReply(() => void this.#carryOut(house, executable, toVersion, drain_timeout_s));
       const waits_for = obstacles(house.registry, house.runtimes);
@@ -99,7 +99,7 @@ export class Upgrader implements Upgrading {
     }
   }
 
-  #enter(): House {
+  #enter(): UpgradeServices {
     if (this.#isBusy || !this.house) throw new TrlError("SESSION_BUSY", "an upgrade is on its way already");
     if (this.house.isStdin)
       throw new TrlError("UNSUPPORTED", "a daemon on standard input has a client that could not come back");
@@ -107,7 +107,12 @@ export class Upgrader implements Upgrading {
     return this.house;
   }
 
-  async #carryOut(house: House, executable: string, toVersion: string, drainS: number): Promise<void> {
+  async #carryOut(
+    house: UpgradeServices,
+    executable: string,
+    toVersion: string,
+    drainS: number,
+  ): Promise<void> {
     try {
       const inTheWay = await drain(house.registry, house.runtimes, drainS);
       if (inTheWay) throw new Error(`after ${drainS} s ${inTheWay}`);
@@ -122,7 +127,7 @@ export class Upgrader implements Upgrading {
   }
 
   /** Comes back only by throwing. */
-  async #handOver(house: House, executable: string, toVersion: string): Promise<never> {
+  async #handOver(house: UpgradeServices, executable: string, toVersion: string): Promise<never> {
     const { registry, doors } = house;
     const settle = () => {
       registry.rest();
@@ -166,16 +171,16 @@ export class Upgrader implements Upgrading {
 }
 
 /** Nothing else happens from its first line to its last, and it comes back only where it failed. */
-function crossOver(house: House, executable: string, signals: HeldSignals): void {
+function crossOver(house: UpgradeServices, executable: string, signals: BlockedSignals): void {
   const programFd = openSync(ownFile, "r");
-  let parcel: Parcel | undefined;
+  let parcel: StateFile | undefined;
   try {
-    parcel = new Parcel();
+    parcel = new StateFile();
     const sealed = parcel.seal(house.describe(parcel));
     const letter: Delivery = { kind: "forth", ...sealed, programFd, argv: ownArgv(), version };
     keepAcrossExec(programFd, true);
     leaveGoneDirectory();
-    const env = { [letterVariable]: JSON.stringify(letter) };
+    const env = { [bootstrapVariable]: JSON.stringify(letter) };
     signals.carryOver();
     become({ path: executable, argv: [executable, ...ownWords()], env });
   } finally {

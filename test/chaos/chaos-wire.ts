@@ -6,7 +6,7 @@ import { isMethodName, methods } from "../../src/protocol/methods.ts";
 import type { Carrier, CarrierEvents } from "../support/carriers/carrier.ts";
 import type { Frame } from "../support/wire.ts";
 import type { Books } from "./books.ts";
-import type { Followed } from "./follower.ts";
+import type { RemoteSubscription } from "./follower.ts";
 
 /** Longer than anything takes here, stopped daemons included. */
 const patienceMs = 30_000;
@@ -36,7 +36,7 @@ export class ChaosWire {
   /** When it last began to read again. */
   #lastPause = 0;
   readonly #asked = new Map<string, Asked>();
-  readonly #followed = new Map<string, Followed>();
+  readonly #followed = new Map<string, RemoteSubscription>();
   /** Of lines that cannot be read as a request. */
   readonly #nameless: Asked[] = [];
   #carrier!: Carrier;
@@ -86,7 +86,7 @@ export class ChaosWire {
     if (!this.isGone) this.#carrier.send(typeof bytes === "string" ? Buffer.from(bytes) : bytes);
   }
 
-  follow(id: string, followed: Followed): void {
+  follow(id: string, followed: RemoteSubscription): void {
     if (this.isGone) followed.gone();
     else this.#followed.set(id, followed);
   }

@@ -5,13 +5,13 @@ import type { Expected, KnownCommand } from "./outputs.ts";
 /** How it ended for this follower; `gone` where its connection is. */
 export type FollowedEnd = { how: "exit" | "lagged"; frame: Frame } | { how: "gone" | "left" };
 
-export interface Followed {
+export interface RemoteSubscription {
   /** What is wrong with the frame, if anything. */
   take(frame: Frame): string | undefined;
   gone(): void;
 }
 
-abstract class Follower implements Followed {
+abstract class Follower implements RemoteSubscription {
   /** Bytes that were compared. */
   bytes = 0;
   readonly end: Promise<FollowedEnd>;
@@ -82,7 +82,7 @@ export class StreamFollower extends Follower {
 }
 
 /** Of a terminal, from its first byte on. */
-export class TerminalFollower extends Follower {
+export class OutputSubscriber extends Follower {
   constructor(
     readonly expected: Expected,
     public next = 0,
@@ -106,7 +106,7 @@ export class TerminalFollower extends Follower {
 }
 
 /** One whose frames are only counted, such as a stranger's. */
-export class Onlooker implements Followed {
+export class Onlooker implements RemoteSubscription {
   take(): undefined {}
   gone(): void {}
 }

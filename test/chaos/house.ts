@@ -12,12 +12,12 @@ export interface Holdings {
   cgroups: string[];
 }
 
-interface House {
+interface UpgradeServices {
   pid: number;
   dir: string;
 }
 
-export function holdingsOf({ pid, dir }: House): Holdings {
+export function holdingsOf({ pid, dir }: UpgradeServices): Holdings {
   return {
     descriptors: descriptorsOf(pid),
     processes: processesOf(pid, dir),
@@ -27,7 +27,7 @@ export function holdingsOf({ pid, dir }: House): Holdings {
 }
 
 /** Nothing more than before; what goes on ending is given the time to. */
-export async function leftSince(before: Holdings, house: House): Promise<string[]> {
+export async function leftSince(before: Holdings, house: UpgradeServices): Promise<string[]> {
   const more = () => {
     const now = holdingsOf(house);
     return (Object.keys(before) as (keyof Holdings)[]).flatMap((kind) =>
@@ -94,7 +94,7 @@ function orNothing<T>(look: () => T): T[] {
 export const memoryOf = (pid: number): number => orNothing(() => residentBytes(pid))[0] ?? 0;
 
 /** After the end only the token is there, for the next one. */
-export function leftAfterEnd({ pid, dir }: House): string[] {
+export function leftAfterEnd({ pid, dir }: UpgradeServices): string[] {
   const { processes, files, cgroups } = holdingsOf({ pid, dir });
   const others = files.filter((file) => !["trl.token", "daemons", "run"].includes(file));
   return [...processes, ...others.map((file) => join(dir, file)), ...cgroups];

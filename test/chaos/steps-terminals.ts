@@ -1,6 +1,6 @@
 // Steps with terminals: their output is known to the byte, also for who is killed and comes back.
 import type { Random } from "../support/random.ts";
-import { Onlooker, TerminalFollower } from "./follower.ts";
+import { Onlooker, OutputSubscriber } from "./follower.ts";
 import { drawLast, type Expected, exactly, seqText } from "./outputs.ts";
 import type { WireClient } from "./wire-client.ts";
 import { type Step, scarce, step } from "./world.ts";
@@ -24,11 +24,11 @@ async function followToEnd(
   client: WireClient,
   session_id: string,
   expected: Expected,
-): Promise<TerminalFollower | undefined> {
+): Promise<OutputSubscriber | undefined> {
   for (let next = 0; ; ) {
     const wire = await client.wire();
     if (!wire) return undefined;
-    const follower = new TerminalFollower(expected, next);
+    const follower = new OutputSubscriber(expected, next);
     const reply = await client.ask(
       "pty.subscribe",
       { session_id, from: next },

@@ -64,7 +64,7 @@ export class WireClient {
   async ask<M extends MethodName>(
     method: M,
     params: Params<M>,
-    { expected = [], onReply, wire }: AskOptions = {},
+    { expected = [], onReply, wire }: QueryOptions = {},
   ): Promise<Reply<Result<M>> | undefined> {
     const by = wire ?? (await this.wire());
     const reply = (await by?.ask(method, params, onReply)) as Reply<Result<M>> | undefined;
@@ -114,7 +114,7 @@ export interface Failure {
 }
 export type Reply<T> = Success<T> | Failure;
 
-export interface AskOptions {
+export interface QueryOptions {
   expected?: readonly ErrorCode[];
   onReply?: (reply: Frame) => void;
   wire?: ChaosWire;

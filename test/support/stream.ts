@@ -1,7 +1,7 @@
 // Follows a stream: bytes and offsets checked as they come, hashed per stream, never all held.
 import type { Frame, Wire } from "./wire.ts";
 
-export interface Followed {
+export interface RemoteSubscription {
   exit: Frame;
   stdout: { hash: string; bytes: number; from: number };
   stderr: { hash: string; bytes: number; from: number };
@@ -37,7 +37,7 @@ export function follow(
   wire: Wire,
   streamId: string,
   encoding: "utf8" | "base64" = "utf8",
-): Promise<Followed> {
+): Promise<RemoteSubscription> {
   const sides = { stdout: new Side(), stderr: new Side() };
   const gaps: Frame[] = [];
   let frames = 0;

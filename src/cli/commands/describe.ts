@@ -4,7 +4,7 @@ import { checkFlags } from "../check-flags.ts";
 import { socketArgs, socketPathFrom, tryConnect } from "../connection.ts";
 import { methodPage, overviewPage } from "../describe/pages.ts";
 import { CliError, usageExitCode } from "../errors.ts";
-import { startPrivateDaemon } from "../temporary-daemon.ts";
+import { startTemporaryDaemon } from "../temporary-daemon.ts";
 import { stdoutPaint } from "../ui/paint.ts";
 import { jsonArgs, print, printJson } from "../ui/print.ts";
 
@@ -18,7 +18,7 @@ export default defineCommand({
     const [name, ...more] = given._;
     if (more.length > 0) throw new CliError("only one method can be given", usageExitCode);
     using existing = await tryConnect(socketPathFrom(given));
-    await using own = existing ? undefined : await startPrivateDaemon();
+    await using own = existing ? undefined : await startTemporaryDaemon();
     const described = await (existing ?? own!.client).call("system.describe", {});
     const method = name === undefined ? undefined : methodIn(described.methods, name);
     if (given.json) return printJson(method ?? described);

@@ -5,7 +5,7 @@ import { connect, socketArgs, socketPathFrom } from "../connection.ts";
 import { CliError, usageExitCode } from "../errors.ts";
 import { type Follower, followCommand, followTerminal, type StreamName } from "../follow.ts";
 import { countFrom } from "../numbers.ts";
-import { isReaderGone, OutputPasser } from "../output-writer.ts";
+import { isReaderGone, OutputWriter } from "../output-writer.ts";
 import { findTarget, oneName, type Target } from "../targets.ts";
 import { bytes as bytesText } from "../ui/format.ts";
 import { jsonText, note } from "../ui/print.ts";
@@ -33,7 +33,7 @@ export default defineCommand({
     const target = await findTarget(client, word);
     checkStreams(target, streams, from);
     using leaving = new Leaving();
-    const passer = new OutputPasser(client, (error) => leaving.lose(error));
+    const passer = new OutputWriter(client, (error) => leaving.lose(error));
     using screen = new LogScreen(target);
     const follower = given.json ? frameFollower(passer) : textFollower(passer, screen);
     const encoding = given.json ? ("utf8" as const) : ("base64" as const);
@@ -64,7 +64,7 @@ function checkStreams({ kind }: Target, streams: StreamName[], from: number): vo
     throw new CliError("--from counts the bytes of one stream", usageExitCode, "add --stdout or --stderr");
 }
 
-function textFollower(passer: OutputPasser, screen: LogScreen): Follower {
+function textFollower(passer: OutputWriter, screen: LogScreen): Follower {
   return {
     output(stream, bytes) {
       screen.take(bytes);
@@ -80,7 +80,7 @@ function textFollower(passer: OutputPasser, screen: LogScreen): Follower {
   };
 }
 
-function frameFollower(passer: OutputPasser): Follower {
+function frameFollower(passer: OutputWriter): Follower {
   return {
     output() {},
     gap: (stream, from, to) => note(`bytes ${from} to ${to} of ${stream} are gone`),

@@ -6,7 +6,7 @@ import type { DaemonClient } from "../client.ts";
 import { socketArgs } from "../connection.ts";
 import { environmentForTerminal } from "../environment.ts";
 import { CliError, usageExitCode } from "../errors.ts";
-import { type Place, placeArgs, placeFrom } from "../runtime-args.ts";
+import { type Place, runtimeArgs, runtimeChoiceFrom } from "../runtime-args.ts";
 import { isLive, listAll } from "../sessions.ts";
 import { jsonArgs, print, printJson } from "../ui/print.ts";
 import { attach } from "../ui/terminal/attachment.ts";
@@ -18,7 +18,7 @@ const args = {
   detach: { type: "boolean", alias: "d", description: "Do not sit down at it; print its id" },
   "detach-key": detachKeyArg,
   ...jsonArgs,
-  ...placeArgs,
+  ...runtimeArgs,
 } as const satisfies ArgsDef;
 
 interface Wanted {
@@ -33,7 +33,7 @@ export default defineCommand({
   async run({ args: given, rawArgs }) {
     checkFlags(rawArgs, args);
     const key = detachKeyFrom(given["detach-key"]);
-    const wanted = { ...wantedFrom(rawArgs, given._), place: placeFrom(given) };
+    const wanted = { ...wantedFrom(rawArgs, given._), place: runtimeChoiceFrom(given) };
     using client = await connectOrStart(given);
     const created = await create(client, wanted);
     const { session_id: id } = created;

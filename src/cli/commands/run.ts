@@ -5,9 +5,9 @@ import { CliError, usageExitCode } from "../errors.ts";
 import { Interrupts } from "../interrupts.ts";
 import { secondsFrom } from "../numbers.ts";
 import { runInSession } from "../run-in-session.ts";
-import { placeArgs, placeFrom } from "../runtime-args.ts";
+import { runtimeArgs, runtimeChoiceFrom } from "../runtime-args.ts";
 import { quoteWords } from "../shell-words.ts";
-import { startPrivateDaemon } from "../temporary-daemon.ts";
+import { startTemporaryDaemon } from "../temporary-daemon.ts";
 
 const args = {
   ...socketArgs,
@@ -21,7 +21,7 @@ const args = {
     valueHint: "DIR",
     description: "Directory to run in (the session's, else this one)",
   },
-  ...placeArgs,
+  ...runtimeArgs,
   timeout: {
     type: "string",
     valueHint: "S",
@@ -43,7 +43,7 @@ export default defineCommand({
       command: commandFrom(rawArgs, given._),
       session: given.session,
       cwd: given.cwd,
-      place: placeFrom(given),
+      place: runtimeChoiceFrom(given),
       timeoutS: secondsFrom("--timeout", given.timeout ?? "0"),
       // Only when asked for: who calls us in a loop or from an agent has other plans for its input.
       passesStdin: given.stdin === true,
@@ -51,7 +51,7 @@ export default defineCommand({
     };
     using interrupts = new Interrupts();
     using existing = await tryConnect(socketPathFrom(given));
-    await using own = existing ? undefined : await startPrivateDaemon();
+    await using own = existing ? undefined : await startTemporaryDaemon();
     process.exitCode = await runInSession(existing ?? own!.client, wanted, interrupts);
   },
 });

@@ -6,9 +6,9 @@ import { environmentName, type FlagTable, flags } from "../../daemon/flags.ts";
 import { OptionError } from "../../daemon/option-error.ts";
 import { type GivenFlags, readOptions } from "../../daemon/options.ts";
 import { endingSignal } from "../../daemon/signals.ts";
-import { takeLetter } from "../../upgrade/bootstrap-environment.ts";
+import { readBootstrapEnvironment } from "../../upgrade/bootstrap-environment.ts";
 import { answerTrial } from "../../upgrade/check-executable.ts";
-import { type Arrival, arrive, goBack, hearSignals } from "../../upgrade/takeover.ts";
+import { arrive, goBack, type Takeover, unblockSignals } from "../../upgrade/takeover.ts";
 import { defaultSocketPath } from "../../util/socket-path.ts";
 import { checkFlags, refuseWords } from "../check-flags.ts";
 import { CliError, usageExitCode } from "../errors.ts";
@@ -42,8 +42,8 @@ export default defineCommand({
   meta: { name: "serve", description: "Run the daemon in the foreground (also: trl with flags only)" },
   args,
   async run({ args: given, rawArgs }) {
-    const letter = takeLetter(process.env);
-    let arrival: Arrival | undefined;
+    const letter = readBootstrapEnvironment(process.env);
+    let arrival: Takeover | undefined;
     try {
       checkFlags(rawArgs, args);
       refuseWords(given._);
@@ -60,7 +60,7 @@ export default defineCommand({
       arrival = letter && arrive(letter);
       const daemon = await boot(options, arrival);
       hungUp = daemon.hungUp;
-      if (arrival) hearSignals();
+      if (arrival) unblockSignals();
       else if (options.hasSocket && !options.isForCaller && options.logFormat === "pretty")
         printNextSteps(options.socketPath);
       await daemon.stop(await Promise.race([...ending, daemon.done]));

@@ -1,12 +1,12 @@
 // Programs of others, asked within a check's time.
-import { type Answer, askProgram } from "../query-program.ts";
+import { type Answer, queryProgram } from "../query-program.ts";
 import { type Finding, note } from "./check.ts";
 
 /** The program is ended before the check is given up. */
 const limitMs = 1500;
 
 export const ask = (...words: [string, ...string[]]): Promise<Answer | undefined> =>
-  askProgram(words, { limitMs });
+  queryProgram(words, { limitMs });
 
 export const late = (name: string): Finding =>
   note(`${name} did not answer within ${limitMs / 1000} s`, { remedy: `see what it does: ${name}` });

@@ -2,7 +2,7 @@
 
 import { driverNames } from "../../protocol/pty.ts";
 import type { DaemonClient } from "../client.ts";
-import { startPrivateDaemon } from "../temporary-daemon.ts";
+import { startTemporaryDaemon } from "../temporary-daemon.ts";
 import { type Check, type CheckReport, type Finding, note, ok, problem, runChecks } from "./check.ts";
 
 /** A whole shell and a whole terminal each: more than a look. */
@@ -11,7 +11,7 @@ const shells = ["bash", "zsh", "sh", "dash", "fish"] as const;
 
 export async function tryDaemon(): Promise<CheckReport[]> {
   try {
-    await using daemon = await startPrivateDaemon();
+    await using daemon = await startTemporaryDaemon();
     return await runChecks(checksWith(daemon.client));
   } catch (error) {
     const run = () => problem((error as Error).message, { remedy: "see why with: trl serve --verbose" });

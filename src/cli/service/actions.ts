@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { dirname } from "node:path";
 import { tryConnect } from "../connection.ts";
 import { CliError, unavailableExitCode, usageExitCode } from "../errors.ts";
-import { askProgram } from "../query-program.ts";
+import { queryProgram } from "../query-program.ts";
 import { quoteWords } from "../shell-words.ts";
 import { type Command, readMarker, type ServiceManager, type ServicePlan } from "./manager.ts";
 
@@ -128,7 +128,7 @@ function notStarted(manager: ServiceManager, obstacle: string): CliError {
 
 async function runAll(commands: Command[]): Promise<void> {
   for (const command of commands) {
-    const answer = await askProgram(command, { limitMs: commandLimitMs });
+    const answer = await queryProgram(command, { limitMs: commandLimitMs });
     if (answer?.code === 0) continue;
     const said = answer?.isLate ? "it took too long" : (answer?.err || answer?.out || "").trim();
     throw new CliError(`${quoteWords(command)} failed: ${said || "it did not say why"}`, unavailableExitCode);

@@ -1,7 +1,7 @@
 // An agent of the user's launchd, on macOS.
 import { join } from "node:path";
 import { CliError, usageExitCode } from "../errors.ts";
-import { askProgram } from "../query-program.ts";
+import { queryProgram } from "../query-program.ts";
 import { quoteWords } from "../shell-words.ts";
 import {
   type Command,
@@ -20,7 +20,7 @@ export function launchd({ home, uid, env }: Surroundings): ServiceManager {
   const target = `${domain}/${label}`;
   const file = join(home, "Library/LaunchAgents", `${label}.plist`);
   const log = join(home, "Library/Logs/trl.log");
-  const ask = (...words: string[]) => askProgram(["launchctl", ...words], { limitMs, env });
+  const ask = (...words: string[]) => queryProgram(["launchctl", ...words], { limitMs, env });
   const enable: Command = ["launchctl", "enable", target];
   const load: Command = ["launchctl", "bootstrap", domain, file];
   const unload: Command = ["launchctl", "bootout", target];

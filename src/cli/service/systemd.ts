@@ -1,7 +1,7 @@
 // A unit of the user's systemd.
 import { join } from "node:path";
 import { CliError, usageExitCode } from "../errors.ts";
-import { askProgram } from "../query-program.ts";
+import { queryProgram } from "../query-program.ts";
 import {
   type Command,
   markerOf,
@@ -19,7 +19,7 @@ const systemctl = (...words: string[]): Command => ["systemctl", "--user", ...wo
 export function systemd({ home, uid, env }: Surroundings): ServiceManager {
   // By its specification, a relative path is not to be used.
   const config = env["XDG_CONFIG_HOME"]?.startsWith("/") ? env["XDG_CONFIG_HOME"] : join(home, ".config");
-  const ask = (words: Command) => askProgram(words, { limitMs, env });
+  const ask = (words: Command) => queryProgram(words, { limitMs, env });
   return {
     name: "systemd",
     file: join(config, "systemd/user", unit),

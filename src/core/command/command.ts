@@ -8,10 +8,10 @@ import type { RunningCommandState } from "../../upgrade/schema/commands.ts";
 import type { Packing } from "../../upgrade/schema/fields.ts";
 import { afterSeconds, leftOf } from "../../util/long-timer.ts";
 import type { Measured } from "../isolation/meter.ts";
-import type { Keep, StopReason } from "../isolation/metered-run.ts";
+import type { MeteredRun, StopReason } from "../isolation/metered-run.ts";
 import { receiptOf } from "../isolation/receipt.ts";
 import { commandGraceMs, drainMaxMs } from "../limits.ts";
-import type { Custody } from "../process/ownership.ts";
+import type { ProcessOwnership } from "../process/ownership.ts";
 import type { PipeReader } from "../process/pipe-reader.ts";
 import type { PipeWriter } from "../process/pipe-writer.ts";
 import { signalAll } from "../process/signal-all.ts";
@@ -27,13 +27,13 @@ export interface CommandSpec {
   canBeHandedOver: () => boolean;
   /** Otherwise it is a shell that a signal ends, and that may be told more than once. */
   mayHandleSignals: () => boolean;
-  custody: Custody;
+  ownership: ProcessOwnership;
   timeoutS: number;
   output: CommandOutput;
   /** Where its input stays open. */
   input: PipeWriter | undefined;
   /** Made before the command was started. */
-  keep: Keep;
+  keep: MeteredRun;
   /** Where another program has started it. */
   before?: { startedAt: Date; elapsedMs: number; lastSignal: NodeJS.Signals | undefined };
 }
@@ -120,16 +120,16 @@ export class Command implements KnownCommand {
   }
 
   *#signal(signal: NodeJS.Signals): Steps<void> {
-    const { members } = yield* this.#spec.custody.find({ commandId: this.id });
+    const { members } = yield* this.#spec.ownership.find({ commandId: this.id });
     yield* signalAll(members, signal);
   }
 
   /** Ends the tree of this command; background processes of earlier commands live on. */
   stop(reason: StopReason, how: Termination = { graceMs: commandGraceMs }): void {
-    const { custody, keep, mayHandleSignals } = this.#spec;
+    const { ownership, keep, mayHandleSignals } = this.#spec;
     const { whileFrozen } = keep;
     const plainShell = mayHandleSignals() ? undefined : this.pid;
-    const end = () => terminate(custody, { commandId: this.id }, { ...how, whileFrozen, plainShell });
+    const end = () => terminate(ownership, { commandId: this.id }, { ...how, whileFrozen, plainShell });
     // A shell that goes on has nothing more to do with it.
     this.endedBy(reason, this.#goesOn ? Promise.resolve() : end());
   }
@@ -179,7 +179,7 @@ export class Command implements KnownCommand {
   }
 
   async #follow(): Promise<CommandOutcome> {
-    const { process, custody, keep, timeoutS } = this.#spec;
+    const { process, ownership, keep, timeoutS } = this.#spec;
     const disarm = afterSeconds(leftOf(timeoutS, this.#elapsedMs), () => this.stop("timeout"));
     const endWatch = keep.watch((reason) => this.stop(reason), this.#elapsedMs);
     const exit = await process.exited;
@@ -192,7 +192,7 @@ export class Command implements KnownCommand {
     if (this.#stopping) await this.#stopping;
     const signal = keep.signalOf(exit, this.#stopReason);
     this.output.finish(); // not before: what is being stopped may print without end until it is dead
-    if (!this.#goesOn) await custody.removeRoot(process.pid);
+    if (!this.#goesOn) await ownership.removeRoot(process.pid);
     await Promise.all([this.#stdout.drained(drainMaxMs), this.#stderr.drained(drainMaxMs)]);
     this.#stdout.discardRest();
     this.#stderr.discardRest();
@@ -218,9 +218,9 @@ export class Command implements KnownCommand {
   }
 
   *#lookForLeftovers(): Steps<CommandOutcome["leftovers"]> {
-    const { custody, process, keep } = this.#spec;
+    const { ownership, process, keep } = this.#spec;
     const found: CommandOutcome["leftovers"] = [];
-    for (const { pid } of yield* custody.leftoversOf(this.id, process.pid)) {
+    for (const { pid } of yield* ownership.leftoversOf(this.id, process.pid)) {
       const command = processTable.commandLine(pid);
       if (!keep.isMachinery(command)) found.push({ pid, command });
       yield;

@@ -1,9 +1,9 @@
 // A command that runs on while the program that started it becomes another.
 import type { RunningCommandState } from "../../upgrade/schema/commands.ts";
 import type { Unpacking } from "../../upgrade/schema/fields.ts";
-import type { Keep } from "../isolation/metered-run.ts";
+import type { MeteredRun } from "../isolation/metered-run.ts";
 import { adoptProcess } from "../process/adopt-process.ts";
-import type { Custody } from "../process/ownership.ts";
+import type { ProcessOwnership } from "../process/ownership.ts";
 import { PipeWriter } from "../process/pipe-writer.ts";
 import { Command } from "./command.ts";
 import { CommandOutput } from "./output.ts";
@@ -11,14 +11,14 @@ import { CommandOutput } from "./output.ts";
 export function resumeCommand(
   state: RunningCommandState,
   given: Unpacking,
-  keep: Keep,
-  custody: Custody,
+  keep: MeteredRun,
+  ownership: ProcessOwnership,
 ): Command {
   return new Command({
     id: state.id,
     process: adoptProcess(state),
     canBeHandedOver: () => true,
-    custody,
+    ownership,
     timeoutS: state.timeoutS,
     output: CommandOutput.from(state.output, given),
     input: state.input && PipeWriter.from(state.input, given),

@@ -2,10 +2,10 @@
 // sees them, too.
 
 import { hostPath, type InsideView } from "../isolation/inside-paths.ts";
-import type { Enclosure } from "../isolation/session-isolation.ts";
+import type { SessionIsolation } from "../isolation/session-isolation.ts";
 import { identityOf, isDirectory, requireDirectory, requireOpenDirectory } from "../process/directories.ts";
 
-export interface Places {
+export interface SessionPaths {
   isDirectory(path: Uint8Array): boolean;
   /** What tells a directory from another, and from a later one of the same name. */
   identityOf(path: Uint8Array): string | undefined;
@@ -13,14 +13,14 @@ export interface Places {
   require(given: string, base: string | undefined): string;
 }
 
-const ownPlaces: Places = { isDirectory, identityOf, require: requireOpenDirectory };
+const ownPlaces: SessionPaths = { isDirectory, identityOf, require: requireOpenDirectory };
 
-export function placesOf(enclosure: Enclosure | undefined): Places {
-  const view = enclosure?.view;
+export function sessionPathsOf(sessionIsolation: SessionIsolation | undefined): SessionPaths {
+  const view = sessionIsolation?.view;
   return view ? placesIn(view) : ownPlaces;
 }
 
-function placesIn(view: InsideView): Places {
+function placesIn(view: InsideView): SessionPaths {
   // A name that is no text is not looked up: such a directory counts as gone, and the session can go elsewhere.
   const onHost = (path: Uint8Array) => Buffer.from(hostPath(view, Buffer.from(path).toString()));
   return {

@@ -1,14 +1,14 @@
 // Where a session or a terminal runs, and with which shell.
 import { accessSync, constants, statSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
-import type { Enclosure } from "../isolation/session-isolation.ts";
+import type { SessionIsolation } from "../isolation/session-isolation.ts";
 import type { Env } from "../process/environment.ts";
 
 const defaultWorkingDir = "/tmp";
 
 /** Another root need not have anything but itself. */
-export const workingDirIn = (enclosure: Enclosure | undefined): string =>
-  enclosure?.view && enclosure.view.root !== "/" ? "/" : defaultWorkingDir;
+export const workingDirIn = (sessionIsolation: SessionIsolation | undefined): string =>
+  sessionIsolation?.view && sessionIsolation.view.root !== "/" ? "/" : defaultWorkingDir;
 
 /** A path as it is, or a name to be found on the daemon's PATH. In another root it is found there, by its path alone. */
 export function resolveShell(given: string | undefined, env: Env, root?: string | null): string {

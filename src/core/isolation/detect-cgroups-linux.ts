@@ -9,7 +9,7 @@ import { readPids, readText } from "./cgroup-files.ts";
 import { CgroupsV1, type V1Parents, v1Controllers } from "./cgroup-v1-linux.ts";
 import { CgroupsV2, controllersIn, handsOn } from "./cgroup-v2-linux.ts";
 
-export interface CgroupPlaces {
+export interface CgroupPaths {
   v1: V1Parents;
   /** The daemon's own group of version 2, and whether it is the root of that hierarchy. */
   v2: { path: string; isRoot: boolean } | undefined;
@@ -20,7 +20,7 @@ const scopeRemedy =
 
 export function detectCgroups(name: string): Cgroups | Shortcoming {
   return chooseCgroups(
-    findPlaces(readText("/proc/self/mountinfo"), readText("/proc/self/cgroup")),
+    findCgroupPaths(readText("/proc/self/mountinfo"), readText("/proc/self/cgroup")),
     name,
     isOurs,
   );
@@ -32,7 +32,7 @@ export const knownCgroups = (state: CgroupsState): Cgroups =>
 
 /** Version 2 where it has what is needed; a machine with both keeps its controllers in version 1 as a rule. */
 export function chooseCgroups(
-  { v1, v2 }: CgroupPlaces,
+  { v1, v2 }: CgroupPaths,
   name: string,
   isOwn: (pid: number) => boolean,
 ): Cgroups | Shortcoming {
@@ -59,7 +59,7 @@ export function chooseCgroups(
 }
 
 function v2Shortcoming(
-  { path, isRoot }: NonNullable<CgroupPlaces["v2"]>,
+  { path, isRoot }: NonNullable<CgroupPaths["v2"]>,
   isOwn: (pid: number) => boolean,
 ): Shortcoming | undefined {
   const needed = [path, join(path, "cgroup.procs"), join(path, "cgroup.subtree_control")];
@@ -74,13 +74,13 @@ function v2Shortcoming(
 }
 
 /** Paths in /proc/self/cgroup are seen from the root of the hierarchy; a mount may show only a part of it. */
-export function findPlaces(mountinfo: string, ownGroups: string): CgroupPlaces {
+export function findCgroupPaths(mountinfo: string, ownGroups: string): CgroupPaths {
   const groups = ownGroups
     .split("\n")
     .map((line) => /^(\d+):([^:]*):(.*)$/.exec(line))
     .filter((match) => match !== null)
     .map(([, , names, path]) => ({ names: names!.split(",").filter(Boolean), path: path! }));
-  const places: CgroupPlaces = { v1: {}, v2: undefined };
+  const places: CgroupPaths = { v1: {}, v2: undefined };
   for (const { root, at, type, options } of parseMounts(mountinfo)) {
     if (type === "cgroup2") {
       const own = groups.find(({ names }) => names.length === 0);

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readNumber, readText } from "./cgroup-files.ts";
-import { findPlaces } from "./detect-cgroups-linux.ts";
+import { findCgroupPaths } from "./detect-cgroups-linux.ts";
 
 /** A runaway is there within seconds; with more, the machine's memory ends first. */
 const fewProcesses = 8192;
@@ -12,7 +12,7 @@ export const hasFewProcesses = (): boolean => processLimit() <= fewProcesses;
 /** Of the user, or of the control groups that the daemon is in; root's own limit is not kept by the kernel. */
 function processLimit(): number {
   const [, ofUser] = /^Max processes\s+(\d+)/m.exec(readText("/proc/self/limits")) ?? [];
-  const { v1, v2 } = findPlaces(readText("/proc/self/mountinfo"), readText("/proc/self/cgroup"));
+  const { v1, v2 } = findCgroupPaths(readText("/proc/self/mountinfo"), readText("/proc/self/cgroup"));
   const limits = [v1.pids, v2?.path].flatMap((path) => (path === undefined ? [] : limitsFrom(path)));
   return Math.min(process.getuid?.() === 0 ? Infinity : Number(ofUser ?? Infinity), ...limits);
 }

@@ -3,19 +3,24 @@ import { appendFileSync } from "node:fs";
 import { processTable } from "../../platform/process-table.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { Isolation } from "../../protocol/isolation.ts";
-import type { CgroupsState, EnclosureState, EnclosuresState } from "../../upgrade/schema/document.ts";
+import type { CgroupsState, IsolationState, IsolationsState } from "../../upgrade/schema/document.ts";
 import { runHelper } from "../process/helper-program.ts";
-import type { Custody } from "../process/ownership.ts";
+import type { ProcessOwnership } from "../process/ownership.ts";
 import { recordName } from "./abandoned-cgroups.ts";
 import { bwrapProcesses } from "./bubblewrap-linux.ts";
 import { type Ability, Capabilities } from "./capabilities.ts";
 import { type CgroupLimits, type Controller, isShortcoming } from "./cgroup.ts";
 import { waysOut } from "./escape-paths.ts";
 import { requireRoot, sandboxOf } from "./sandbox-request.ts";
-import { type AskedLimits, type Confinement, Enclosure, type EnclosureSpec } from "./session-isolation.ts";
+import {
+  type AskedLimits,
+  type Confinement,
+  SessionIsolation,
+  type SessionIsolationSpec,
+} from "./session-isolation.ts";
 import { tryToStart } from "./trial-start.ts";
 
-export interface EnclosuresOptions {
+export interface IsolationFactoryOptions {
   env: Record<string, string>;
   runDir: string;
   /** What leads to the daemon: nobody in a sandbox may reach it. */
@@ -31,17 +36,17 @@ const trialMs = 2000;
 
 const needs: Record<string, Controller> = { memory_bytes: "memory", cpu_percent: "cpu", pids: "pids" };
 
-export class Enclosures {
-  readonly #options: EnclosuresOptions;
-  readonly #custody: Custody;
+export class IsolationFactory {
+  readonly #options: IsolationFactoryOptions;
+  readonly #ownership: ProcessOwnership;
   #capabilities: Capabilities | undefined;
   #isRecorded = false;
-  readonly #making = new Set<Promise<Enclosure>>();
+  readonly #making = new Set<Promise<SessionIsolation>>();
   #attempts = 0;
 
-  constructor(options: EnclosuresOptions, custody: Custody, before?: EnclosuresState) {
+  constructor(options: IsolationFactoryOptions, ownership: ProcessOwnership, before?: IsolationsState) {
     this.#options = options;
-    this.#custody = custody;
+    this.#ownership = ownership;
     if (!before?.cgroups) return;
     this.#capabilities = this.#capabilitiesWith(before.cgroups);
     this.#isRecorded = before.cgroups.count > 0;
@@ -55,13 +60,13 @@ export class Enclosures {
   }
 
   /** What the daemon before us has made. */
-  known({ limits, confinement, cgroup }: EnclosureState): Enclosure {
+  known({ limits, confinement, cgroup }: IsolationState): SessionIsolation {
     const cgroups = this.#capabilities?.usedCgroups;
     const kept =
       cgroup === undefined || !cgroups
         ? { cgroup: undefined, version: undefined }
         : { cgroup: cgroups.find(cgroup), version: cgroups.version };
-    return new Enclosure({
+    return new SessionIsolation({
       limits,
       confinement: confinement as Confinement,
       ...kept,
@@ -88,9 +93,9 @@ export class Enclosures {
   async #attempt(argv: string[]): Promise<string | undefined> {
     this.#attempts++;
     // What bwrap leaves for a moment is no session's.
-    const env = this.#custody.exemption.env;
+    const env = this.#ownership.exemption.env;
     try {
-      const { exitCode, signal, stderr } = await runHelper(this.#custody, {
+      const { exitCode, signal, stderr } = await runHelper(this.#ownership, {
         argv,
         cwd: "/",
         env,
@@ -113,25 +118,25 @@ export class Enclosures {
   }
 
   /** Tried with the shell that will be used. Undefined where nothing was asked for. */
-  async make(isolation: Isolation | undefined, shell: string): Promise<Enclosure | undefined> {
+  async make(isolation: Isolation | undefined, shell: string): Promise<SessionIsolation | undefined> {
     if (!this.isWanted(isolation)) return undefined;
     const made = this.#make(isolation, shell);
     this.#making.add(made);
     return await made.finally(() => this.#making.delete(made));
   }
 
-  async #make(isolation: Isolation | undefined, shell: string): Promise<Enclosure> {
+  async #make(isolation: Isolation | undefined, shell: string): Promise<SessionIsolation> {
     const limits = this.#limitsOf(isolation ?? {});
     this.#requireLimits(limits);
     const confinement = await this.#confinementOf(isolation ?? {});
     const spec = { limits, confinement, waysOut: this.#waysOut };
-    let enclosure = new Enclosure({ ...spec, cgroup: undefined, version: undefined });
+    let sessionIsolation = new SessionIsolation({ ...spec, cgroup: undefined, version: undefined });
     try {
-      enclosure = new Enclosure({ ...spec, ...this.#cgroupFor(limits, confinement) });
-      await tryToStart(enclosure, shell, this.#options.env, this.#custody);
-      return enclosure;
+      sessionIsolation = new SessionIsolation({ ...spec, ...this.#cgroupFor(limits, confinement) });
+      await tryToStart(sessionIsolation, shell, this.#options.env, this.#ownership);
+      return sessionIsolation;
     } catch (error) {
-      await enclosure.dispose();
+      await sessionIsolation.dispose();
       throw error;
     }
   }
@@ -176,7 +181,10 @@ export class Enclosures {
   }
 
   /** Also where no limit needs one: it counts exactly, and what is in it can be ended for certain. */
-  #cgroupFor(limits: AskedLimits, confinement: Confinement): Pick<EnclosureSpec, "cgroup" | "version"> {
+  #cgroupFor(
+    limits: AskedLimits,
+    confinement: Confinement,
+  ): Pick<SessionIsolationSpec, "cgroup" | "version"> {
     const none = { cgroup: undefined, version: undefined };
     const { cgroups } = this.capabilities;
     if (isShortcoming(cgroups)) return none;

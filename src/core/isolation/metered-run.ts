@@ -6,7 +6,7 @@ import type { MeterState } from "../../upgrade/schema/commands.ts";
 import { afterSeconds, leftOf } from "../../util/long-timer.ts";
 import { signalOf } from "../process/signal-of.ts";
 import { type Exit, type Measured, type Meter, measuredByProcess, type ProcessUsage } from "./meter.ts";
-import type { Enclosure } from "./session-isolation.ts";
+import type { SessionIsolation } from "./session-isolation.ts";
 
 export type LimitReason = Extract<ExitReason, "wall_clock_limit" | "cpu_time_limit">;
 /** Why the daemon itself ends something. */
@@ -17,15 +17,15 @@ const hitBy: Partial<Record<StopReason, HitName>> = {
   cpu_time_limit: "cpu_time",
 };
 
-export class Keep {
+export class MeteredRun {
   readonly #meter: Meter | undefined;
 
   /** To be made before anything is started: what is measured begins here. */
   constructor(
-    readonly enclosure: Enclosure | undefined,
+    readonly sessionIsolation: SessionIsolation | undefined,
     begun?: MeterState,
   ) {
-    this.#meter = enclosure?.meter(begun);
+    this.#meter = sessionIsolation?.meter(begun);
   }
 
   pack(): MeterState | undefined {
@@ -34,8 +34,8 @@ export class Keep {
 
   /** Calls back when a limit is reached; returns what ends the watch. `elapsedMs` has passed before. */
   watch(reached: (reason: LimitReason) => void, elapsedMs = 0): () => void {
-    if (!this.enclosure) return () => {};
-    const wallClockS = this.enclosure.limits.wall_clock_s ?? 0;
+    if (!this.sessionIsolation) return () => {};
+    const wallClockS = this.sessionIsolation.limits.wall_clock_s ?? 0;
     const disarm = afterSeconds(leftOf(wallClockS, elapsedMs), () => reached("wall_clock_limit"));
     const endWatch = this.#meter!.watchCpuTime(() => reached("cpu_time_limit"));
     return () => {
@@ -46,7 +46,7 @@ export class Keep {
 
   /** Keeps everybody inside from forking away while they are killed, where something can. */
   get whileFrozen(): ((act: () => Promise<void>) => Promise<void>) | undefined {
-    const cgroup = this.enclosure?.cgroup;
+    const cgroup = this.sessionIsolation?.cgroup;
     return cgroup && ((act) => cgroup.whileFrozen(act));
   }
 
@@ -59,16 +59,16 @@ export class Keep {
 
   /** While it runs; undefined where nothing counts it. */
   measureSoFar(): Measured | undefined {
-    return this.enclosure?.cgroup && this.#meter!.read({ exitCode: 0, signal: null }, undefined);
+    return this.sessionIsolation?.cgroup && this.#meter!.read({ exitCode: 0, signal: null }, undefined);
   }
 
   /** What is in a sandbox is waited for by another process, which passes on the number alone. */
   signalOf({ exitCode, signal }: Exit, stopReason: StopReason | undefined): string | null {
-    return signal ?? (this.enclosure && stopReason ? signalOf(exitCode) : null);
+    return signal ?? (this.sessionIsolation && stopReason ? signalOf(exitCode) : null);
   }
 
   /** What keeps a program is no leftover of it. */
   isMachinery(commandLine: string): boolean {
-    return this.enclosure?.isMachinery(commandLine) ?? false;
+    return this.sessionIsolation?.isMachinery(commandLine) ?? false;
   }
 }

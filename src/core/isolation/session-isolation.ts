@@ -3,7 +3,7 @@
 import { basename } from "node:path";
 import type { IsolationInfo, Limits } from "../../protocol/isolation.ts";
 import type { MeterState } from "../../upgrade/schema/commands.ts";
-import type { EnclosureState } from "../../upgrade/schema/document.ts";
+import type { IsolationState } from "../../upgrade/schema/document.ts";
 import { bubblewrapPrefix } from "./bubblewrap-linux.ts";
 import type { Cgroup, Cgroups } from "./cgroup.ts";
 import type { InsideView } from "./inside-paths.ts";
@@ -22,7 +22,7 @@ export type Confinement =
   | { kind: "bubblewrap"; program: string; sandbox: Omit<SandboxSpec, "ownDir"> }
   | { kind: "sandbox-exec"; sandbox: Omit<SandboxSpec, "ownDir"> };
 
-export interface EnclosureSpec {
+export interface SessionIsolationSpec {
   limits: AskedLimits;
   cgroup: Cgroup | undefined;
   version: Cgroups["version"] | undefined;
@@ -38,10 +38,10 @@ export interface Place {
   ownDir?: string;
 }
 
-export class Enclosure {
-  readonly #spec: EnclosureSpec;
+export class SessionIsolation {
+  readonly #spec: SessionIsolationSpec;
 
-  constructor(spec: EnclosureSpec) {
+  constructor(spec: SessionIsolationSpec) {
     this.#spec = spec;
   }
 
@@ -152,7 +152,7 @@ export class Enclosure {
     };
   }
 
-  pack(): EnclosureState {
+  pack(): IsolationState {
     const { limits, cgroup, confinement } = this.#spec;
     return { limits, confinement, cgroup: cgroup?.name };
   }

@@ -2,25 +2,25 @@
 // a sandbox that cannot be made are told at once, and not with the first command.
 import { TrlError } from "../../protocol/errors.ts";
 import { runHelper } from "../process/helper-program.ts";
-import type { Custody } from "../process/ownership.ts";
+import type { ProcessOwnership } from "../process/ownership.ts";
 import { launchFailure } from "./launcher.ts";
-import type { Enclosure } from "./session-isolation.ts";
+import type { SessionIsolation } from "./session-isolation.ts";
 
 /** What bwrap and unshare say of themselves, and not of the shell that they were to become. */
 const isRefusal = /^(?:bwrap: (?!execvp)|unshare: (?!failed to execute))/;
 
 export async function tryToStart(
-  enclosure: Enclosure,
+  sessionIsolation: SessionIsolation,
   shell: string,
   daemonEnv: Record<string, string>,
-  custody: Custody,
+  ownership: ProcessOwnership,
 ): Promise<void> {
   const env = { PATH: daemonEnv["PATH"] ?? "/usr/bin:/bin" };
-  const wrapped = enclosure.wrap([shell, "-c", ""], { workingDir: "/" });
-  const { exitCode, signal, stderr } = await runHelper(custody, { ...wrapped, env });
+  const wrapped = sessionIsolation.wrap([shell, "-c", ""], { workingDir: "/" });
+  const { exitCode, signal, stderr } = await runHelper(ownership, { ...wrapped, env });
   if (exitCode === 0) return;
   const said = stderr.split("\n").at(-1) ?? "";
-  const { limits, cgroup } = enclosure;
+  const { limits, cgroup } = sessionIsolation;
   if ((cgroup?.counters().oomKills ?? 0) > 0) {
     const bytes = limits.memory_bytes;
     throw new TrlError(

@@ -3,9 +3,9 @@
 import { type ProcessEntry, processTable } from "../../platform/process-table.ts";
 
 /** Longer than any machine is that busy; one that has neither words nor variables may as well have removed them. */
-const becomingMs = 2000;
+const execInProgressMs = 2000;
 
-export class Becoming {
+export class ExecInProgress {
   readonly #since = new Map<number, { startTime: ProcessEntry["startTime"]; since: number }>();
 
   covers({ pid, startTime }: ProcessEntry): boolean {
@@ -14,7 +14,7 @@ export class Becoming {
       return false;
     }
     const met = this.#since.get(pid);
-    if (met?.startTime === startTime) return performance.now() - met.since < becomingMs;
+    if (met?.startTime === startTime) return performance.now() - met.since < execInProgressMs;
     this.#since.set(pid, { startTime, since: performance.now() });
     return true;
   }

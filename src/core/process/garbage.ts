@@ -31,7 +31,7 @@ const ownMemoryMinBytes = 4096;
  * Nobody has the chunk any more. Its memory is free at once and the next chunk's, still warm: left to the engine,
  * megabytes of such chunks would lie around, and each new one would be of pages that the system has to clear.
  */
-export function giveBack(chunk: Uint8Array<ArrayBuffer>): void {
+export function rollBack(chunk: Uint8Array<ArrayBuffer>): void {
   const isOwn = chunk.length >= ownMemoryMinBytes && chunk.buffer.byteLength === chunk.length;
   if (isOwn) chunk.buffer.transfer(0);
   else collectGarbage(chunk.length);

@@ -4,7 +4,7 @@
 import { sendSignal } from "../../platform/process-table.ts";
 import { helperPatienceMs } from "../limits.ts";
 import { requireDescriptors } from "../resources.ts";
-import type { Custody } from "./ownership.ts";
+import type { ProcessOwnership } from "./ownership.ts";
 
 export interface HelperResult {
   exitCode: number;
@@ -23,12 +23,12 @@ export interface HelperSpec {
 const drainMs = 100;
 
 export async function runHelper(
-  custody: Custody,
+  ownership: ProcessOwnership,
   { argv, cwd, env, patienceMs = helperPatienceMs }: HelperSpec,
 ): Promise<HelperResult> {
   requireDescriptors();
   const child = Bun.spawn(argv, { cwd, env, detached: true, stdio: ["ignore", "ignore", "pipe"] });
-  custody.addRoot(child.pid, { sessionId: "" });
+  ownership.addRoot(child.pid, { sessionId: "" });
   const timer = setTimeout(() => sendSignal(-child.pid, "SIGKILL"), patienceMs);
   let stderr = "";
   const read = (async () => {
@@ -39,6 +39,6 @@ export async function runHelper(
   clearTimeout(timer);
   await Promise.race([read, Bun.sleep(drainMs)]);
   sendSignal(-child.pid, "SIGKILL");
-  await custody.removeRoot(child.pid);
+  await ownership.removeRoot(child.pid);
   return { exitCode, signal: child.signalCode as string | null, stderr: stderr.trim() };
 }

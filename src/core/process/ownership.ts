@@ -5,12 +5,12 @@
 
 import { becomeSubreaper, endedChild, kill, reap } from "../../platform/libc.ts";
 import { type ProcessEntry, processTable, sendSignal } from "../../platform/process-table.ts";
-import type { CustodyState } from "../../upgrade/schema/document.ts";
-import { Becoming } from "./exec-in-progress.ts";
+import type { OwnershipState } from "../../upgrade/schema/document.ts";
+import { ExecInProgress } from "./exec-in-progress.ts";
 import { Exemption } from "./exemption.ts";
 import { type Adopted, processesOf, stillThere } from "./known-processes.ts";
 import { Marks } from "./marks.ts";
-import { isSelected, type Selection, type Territory } from "./selection.ts";
+import { isSelected, type OwnedBy, type Selection } from "./selection.ts";
 import { inSlices, type Steps } from "./slices.ts";
 import { type Owner, ownerFromTags } from "./tags.ts";
 
@@ -33,14 +33,14 @@ interface Watch {
   hasMetDead: boolean;
 }
 
-export class Custody {
+export class ProcessOwnership {
   #sessions = new Set<string>();
-  #territories = new Map<string, Territory>();
+  #territories = new Map<string, OwnedBy>();
   /** Children that whoever became this daemon by `exec` had before: none of ours. */
   readonly #foreign: Set<number>;
   /** For what the daemon starts for itself. */
   readonly exemption: Exemption;
-  readonly #becoming = new Becoming();
+  readonly #becoming = new ExecInProgress();
   readonly #marks: Marks | undefined;
   #roots = new Map<number, Owner>();
   #adopted: Map<number, Adopted>;
@@ -55,7 +55,7 @@ export class Custody {
   /** Where orphans cannot be adopted (macOS), groups and tags must do. */
   constructor(
     readonly adoptsOrphans = becomeSubreaper(),
-    before?: CustodyState,
+    before?: OwnershipState,
     daemonTag = "",
     readonly isInit = process.pid === 1,
   ) {
@@ -68,7 +68,7 @@ export class Custody {
   }
 
   /** Sessions and roots come with those that they belong to. */
-  pack(): CustodyState {
+  pack(): OwnershipState {
     return {
       exempt: this.exemption.env.TRL_EXEMPT,
       foreign: [...this.#foreign],
@@ -80,7 +80,7 @@ export class Custody {
   }
 
   /** From now on the session's tag is believed; its territory, where it has one, above all else. */
-  addSession(sessionId: string, territory?: Territory): void {
+  addSession(sessionId: string, territory?: OwnedBy): void {
     this.#sessions.add(sessionId);
     this.#marks?.add(sessionId);
     if (territory) this.#territories.set(sessionId, territory);
@@ -199,7 +199,7 @@ export class Custody {
       this.#askAgain(adopted);
       yield;
     }
-    const territories = new TerritoryMap(this.#territories);
+    const territories = new OwnedByMap(this.#territories);
     for (const pid of processTable.childrenOf(process.pid)) {
       if (this.#roots.has(pid) || this.#adopted.has(pid) || this.#foreign.has(pid)) continue;
       const entry = processTable.entry(pid);
@@ -268,7 +268,7 @@ export class Custody {
     else this.#metDead(undefined); // it is asked once more before any look counts
   }
 
-  #ownerOf(entry: ProcessEntry, justEnded: Owner | undefined, territories: TerritoryMap): Owner | undefined {
+  #ownerOf(entry: ProcessEntry, justEnded: Owner | undefined, territories: OwnedByMap): Owner | undefined {
     const territory = territories.sessionOf(entry.pid);
     if (territory !== undefined) return this.#commandIn(territory, justEnded) ?? { sessionId: territory };
     const met = this.#met.get(entry.pid);
@@ -375,10 +375,10 @@ export class Custody {
 }
 
 /** All territories together, read once in a look, and only where it meets a new orphan. */
-class TerritoryMap {
+class OwnedByMap {
   #sessions: Map<number, string> | undefined;
 
-  constructor(readonly territories: ReadonlyMap<string, Territory>) {}
+  constructor(readonly territories: ReadonlyMap<string, OwnedBy>) {}
 
   sessionOf(pid: number): string | undefined {
     if (this.territories.size === 0) return undefined;

@@ -2,8 +2,8 @@
 // while the sink is busy: the writing program then blocks, as on any pipe.
 import { closeSync } from "node:fs";
 import { hasInput, widenPipe } from "../../platform/libc.ts";
-import { giveBack } from "./garbage.ts";
-import { standstill } from "./read-gate.ts";
+import { rollBack } from "./garbage.ts";
+import { readGate } from "./read-gate.ts";
 
 /** The most that Linux lets a pipe hold without privilege; the usual is a sixteenth of it. */
 const pipeMaxBytes = 1024 * 1024;
@@ -92,7 +92,7 @@ export class PipeReader {
 
   async #pump(): Promise<void> {
     try {
-      if (standstill.over) await standstill.over;
+      if (readGate.over) await readGate.over;
       const reader = readerOf(this.fd);
       this.#reader = reader;
       for (;;) {
@@ -103,7 +103,7 @@ export class PipeReader {
         this.#sinkBusy = this.#sink(value) || undefined;
         if (this.#sinkBusy) await this.#sinkBusy;
         this.#sinkBusy = undefined;
-        giveBack(value);
+        rollBack(value);
       }
     } catch {
       // So ends a terminal of which the other side is gone.

@@ -4,7 +4,7 @@ import { closeFd, writeWhole } from "../../platform/libc.ts";
 import type { InputState } from "../../upgrade/schema/commands.ts";
 import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
 import { pipeSyncWriteMaxBytes } from "../limits.ts";
-import { standstill } from "./read-gate.ts";
+import { readGate } from "./read-gate.ts";
 
 /** A pipe takes so much as a whole or not at all (PIPE_BUF): what has not been written is known exactly. */
 const pieceBytes = 4096;
@@ -85,7 +85,7 @@ export class PipeWriter {
     if (this.#isWriting) return;
     this.#isWriting = true;
     try {
-      if (standstill.over) await standstill.over;
+      if (readGate.over) await readGate.over;
       for (let next = this.#queue[0]; next; next = this.#queue[0]) {
         const piece = next.subarray(0, pieceBytes);
         await this.#sink.write(piece);

@@ -3,7 +3,7 @@
 
 let held: PromiseWithResolvers<void> | undefined;
 
-export const standstill = {
+export const readGate = {
   hold(): void {
     held ??= Promise.withResolvers<void>();
   },

@@ -4,7 +4,7 @@ import type { Owner } from "./tags.ts";
 export type Selection = { sessionId: string } | { commandId: string } | "everything";
 
 /** The processes of a session, where something knows them for certain: its control group. */
-export type Territory = () => number[];
+export type OwnedBy = () => number[];
 
 export function isSelected(owner: Owner | undefined, selection: Selection): boolean {
   if (selection === "everything") return true;

@@ -3,7 +3,7 @@
 import { isLiving, type ProcessEntry, signalProcess } from "../../platform/process-table.ts";
 import { killPatienceMs, killPollMs } from "../limits.ts";
 import { Unheard } from "./missed-signals.ts";
-import type { Custody } from "./ownership.ts";
+import type { ProcessOwnership } from "./ownership.ts";
 import type { Selection } from "./selection.ts";
 import { signalAll } from "./signal-all.ts";
 import { inSlices, type Steps } from "./slices.ts";
@@ -24,18 +24,18 @@ const pauseFactor = 2;
 
 /** Resolves when all that `selection` names is dead; with what could not be killed, normally nothing. */
 export async function terminate(
-  custody: Custody,
+  ownership: ProcessOwnership,
   selection: Selection,
   { graceMs, signal = "SIGTERM", whileFrozen, plainShell }: Termination,
 ): Promise<ProcessEntry[]> {
   const graceEnd = performance.now() + graceMs;
   const unheard = new Unheard(signal);
-  await inSlices(unheard.send(custody.find(selection)));
+  await inSlices(unheard.send(ownership.find(selection)));
   let members: ProcessEntry[] = [];
   let tookMs = 0;
   const hasEnded = async () => {
     const began = performance.now();
-    const look = await custody.lookForEnd(selection);
+    const look = await ownership.lookForEnd(selection);
     members = look.members;
     tookMs = performance.now() - began;
     return look.hasEnded;
@@ -52,7 +52,7 @@ export async function terminate(
   async function killAll(): Promise<ProcessEntry[]> {
     let deadline = performance.now() + killPatienceMs;
     for (let fewest = Number.POSITIVE_INFINITY; performance.now() < deadline; ) {
-      if (whileFrozen) await whileFrozen(async () => kill(await custody.membersOf(selection)));
+      if (whileFrozen) await whileFrozen(async () => kill(await ownership.membersOf(selection)));
       else await kill(members);
       await untilGone(members, Math.max(lookPauseMs, tookMs * pauseFactor), deadline);
       if (await hasEnded()) return []; // orphans of the dead show up here

@@ -1,10 +1,10 @@
 // From the parameters of session.create to a session that is ready for its first command.
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams } from "../../protocol/session.ts";
-import { PlainExecutor } from "../command/runners/plain-runner.ts";
-import type { Executor } from "../command/runners/runner.ts";
-import { StatefulExecutor } from "../command/runners/stateful-runner.ts";
-import { placesOf } from "../command/session-paths.ts";
+import { PlainRunner } from "../command/runners/plain-runner.ts";
+import type { CommandRunner } from "../command/runners/runner.ts";
+import { StatefulRunner } from "../command/runners/stateful-runner.ts";
+import { sessionPathsOf } from "../command/session-paths.ts";
 import { dialectOf } from "../command/shell/pick.ts";
 import { workingDirIn } from "../command/working-dir.ts";
 import {
@@ -13,7 +13,7 @@ import {
   mergePolicy,
   nonInteractiveDefaults,
 } from "../isolation/env-policy.ts";
-import type { Enclosure } from "../isolation/session-isolation.ts";
+import type { SessionIsolation } from "../isolation/session-isolation.ts";
 import { type Env, overlayEnv } from "../process/environment.ts";
 import { tagNames } from "../process/tags.ts";
 import type { CoreOptions } from "./options.ts";
@@ -24,10 +24,10 @@ export function createSession(
   id: string,
   params: CreateParams,
   context: SessionContext,
-  { shell, enclosure, owner = id }: SessionPlace & { owner?: string | undefined },
+  { shell, sessionIsolation, owner = id }: SessionPlace & { owner?: string | undefined },
 ): Session {
-  const { options, custody } = context;
-  custody.addSession(id); // its first shell is started with the executor, and is to be known
+  const { options, ownership } = context;
+  ownership.addSession(id); // its first shell is started with the executor, and is to be known
   try {
     return new Session({
       id,
@@ -37,12 +37,12 @@ export function createSession(
       timeoutS: params.timeout_s ?? options.defaultTimeoutS,
       idleTimeoutS: params.idle_timeout_s ?? options.maxIdleS,
       maxAgeS: params.max_age_s ?? options.sessionTtlS,
-      executor: createExecutor(id, params, context, { shell, enclosure }),
-      enclosure,
+      runner: createExecutor(id, params, context, { shell, sessionIsolation }),
+      sessionIsolation,
       context,
     });
   } catch (error) {
-    custody.removeSession(id);
+    ownership.removeSession(id);
     throw error;
   }
 }
@@ -51,21 +51,24 @@ function createExecutor(
   id: string,
   params: CreateParams,
   context: SessionContext,
-  { shell, enclosure }: SessionPlace,
-): Executor {
-  const { options, custody } = context;
-  const dialect = keepsState(params, enclosure) ? dialectOf(shell) : undefined;
+  { shell, sessionIsolation }: SessionPlace,
+): CommandRunner {
+  const { options, ownership } = context;
+  const dialect = keepsState(params, sessionIsolation) ? dialectOf(shell) : undefined;
   const common = {
     sessionId: id,
     shell,
-    env: sessionEnv(params, context, enclosure),
+    env: sessionEnv(params, context, sessionIsolation),
     tags: tagsOf(id, options),
-    workingDir: placesOf(enclosure).require(params.working_dir ?? workingDirIn(enclosure), undefined),
-    enclosure,
+    workingDir: sessionPathsOf(sessionIsolation).require(
+      params.working_dir ?? workingDirIn(sessionIsolation),
+      undefined,
+    ),
+    sessionIsolation,
   };
   return dialect
-    ? new StatefulExecutor({ ...common, dialect, context })
-    : new PlainExecutor({ ...common, custody });
+    ? new StatefulRunner({ ...common, dialect, context })
+    : new PlainRunner({ ...common, ownership });
 }
 
 /** By which the processes of a session are known. */
@@ -74,8 +77,8 @@ export const tagsOf = (id: string, { daemonTag }: CoreOptions): Env => ({
   [tagNames.daemon]: daemonTag,
 });
 
-function keepsState({ stateful }: CreateParams, enclosure: Enclosure | undefined): boolean {
-  if (enclosure?.canKeepState === false) {
+function keepsState({ stateful }: CreateParams, sessionIsolation: SessionIsolation | undefined): boolean {
+  if (sessionIsolation?.canKeepState === false) {
     if (stateful !== true) return false;
     throw new TrlError(
       "UNSUPPORTED",
@@ -89,12 +92,12 @@ function keepsState({ stateful }: CreateParams, enclosure: Enclosure | undefined
 function sessionEnv(
   params: CreateParams,
   { options, usualEnv }: SessionContext,
-  enclosure: Enclosure | undefined,
+  sessionIsolation: SessionIsolation | undefined,
 ): Env {
   const { inherit_env, env_include, env_exclude } = params;
   const isUsual = [inherit_env, env_include, env_exclude].every((asked) => asked === undefined);
   const base = isUsual ? usualEnv : envBy(mergePolicy(options.envPolicy, params), options);
-  return overlayEnv(enclosure?.withTmpDir(base) ?? base, params.env ?? {});
+  return overlayEnv(sessionIsolation?.withTmpDir(base) ?? base, params.env ?? {});
 }
 
 /** As the daemon's own policy has it: the same for all sessions that do not ask for another. */

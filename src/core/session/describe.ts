@@ -14,7 +14,7 @@ export function describeSession(session: Session): SessionSummary {
     kind: "exec",
     shell: spec.shell,
     state: session.state,
-    working_dir: spec.executor.workingDir,
+    working_dir: spec.runner.workingDir,
     created_at: session.createdAt.toISOString(),
     last_activity: session.lastActivity.toISOString(),
     command_count: session.commandCount,
@@ -26,16 +26,16 @@ export function describeSession(session: Session): SessionSummary {
 }
 
 export async function inspectSession(session: Session): Promise<SessionInfo> {
-  const { executor, enclosure } = session.spec;
+  const { runner, sessionIsolation } = session.spec;
   const processes = await inSlices(countProcesses(session.spec));
   const running = session.runningCommand;
   return {
     ...describeSession(session),
-    env_keys: [...executor.exportedNames].sort(),
-    stateful: executor.isStateful,
+    env_keys: [...runner.exportedNames].sort(),
+    stateful: runner.isStateful,
     running_command: running ? { command_id: running.id, started_at: running.startedAt.toISOString() } : null,
     processes: processes.all,
-    isolation: enclosure?.info() ?? null,
+    isolation: sessionIsolation?.info() ?? null,
     receipt: session.totals.sum(processes.leftovers),
   };
 }
@@ -45,7 +45,7 @@ export function describeCreated(session: Session, init: RunResult | undefined): 
   const { session_id, name, shell, state, working_dir, created_at, timeout_s } = describeSession(session);
   const created = {
     ...{ session_id, name, shell, state, working_dir, created_at, timeout_s },
-    stateful: session.spec.executor.isStateful,
+    stateful: session.spec.runner.isStateful,
   };
   if (!init) return created;
   const { exit_code, stdout, stderr, reason } = init;

@@ -9,14 +9,14 @@ interface ProcessCounts {
   leftovers: number;
 }
 
-export function* countProcesses({ id, enclosure, context }: SessionSpec): Steps<ProcessCounts> {
-  const { members } = yield* context.custody.find({ sessionId: id });
+export function* countProcesses({ id, sessionIsolation, context }: SessionSpec): Steps<ProcessCounts> {
+  const { members } = yield* context.ownership.find({ sessionId: id });
   const own: ProcessEntry[] = [];
   for (const member of members) {
-    if (!enclosure?.isMachinery(processTable.commandLine(member.pid))) own.push(member);
-    if (enclosure) yield;
+    if (!sessionIsolation?.isMachinery(processTable.commandLine(member.pid))) own.push(member);
+    if (sessionIsolation) yield;
   }
-  const leftovers = new Set(context.custody.leftoversAmong(members));
+  const leftovers = new Set(context.ownership.leftoversAmong(members));
   return { all: own.length, leftovers: own.filter((member) => leftovers.has(member)).length };
 }
 

@@ -9,17 +9,17 @@ import type { SessionState } from "../../upgrade/schema/commands.ts";
 import type { CoreState } from "../../upgrade/schema/document.ts";
 import type { Unpacking } from "../../upgrade/schema/fields.ts";
 import { newId } from "../../util/ids.ts";
-import { SpareShells } from "../command/runners/warm-shell-pool.ts";
+import { WarmShellPool } from "../command/runners/warm-shell-pool.ts";
 import { CommandStore } from "../command/store.ts";
 import { resolveShell } from "../command/working-dir.ts";
-import { Enclosures } from "../isolation/isolation-factory.ts";
-import type { Enclosure } from "../isolation/session-isolation.ts";
+import { IsolationFactory } from "../isolation/isolation-factory.ts";
+import type { SessionIsolation } from "../isolation/session-isolation.ts";
 import { earliestEnd, isOver } from "../lifetime/expiry.ts";
 import { steadyMs } from "../lifetime/instant.ts";
 import { cleanupIntervalMs, destroyGraceMs } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { RestCollections } from "../process/garbage.ts";
-import { Custody } from "../process/ownership.ts";
+import { ProcessOwnership } from "../process/ownership.ts";
 import { terminate } from "../process/terminate.ts";
 import { Terminals } from "../terminal/terminals.ts";
 import { createSession, usualEnvOf } from "./create-session.ts";
@@ -31,10 +31,10 @@ import type { Session } from "./session.ts";
 import type { SessionContext } from "./session-context.ts";
 
 export class SessionRegistry {
-  readonly custody: Custody;
+  readonly ownership: ProcessOwnership;
   readonly commands: CommandStore;
   readonly terminals: Terminals;
-  readonly enclosures: Enclosures;
+  readonly isolations: IsolationFactory;
   readonly census: CensusTaker;
   #sessions = new Map<string, Session>();
   #commandsOfEnded: number;
@@ -55,22 +55,22 @@ export class SessionRegistry {
     before?: CoreState,
     journal?: Journal,
   ) {
-    const custody = new Custody(undefined, before?.custody, options.daemonTag);
-    if (custody.adoptsOrphans) whenChildrenEnd(() => custody.reapEnded());
-    this.custody = custody;
-    this.census = new CensusTaker(custody, journal);
+    const ownership = new ProcessOwnership(undefined, before?.custody, options.daemonTag);
+    if (ownership.adoptsOrphans) whenChildrenEnd(() => ownership.reapEnded());
+    this.ownership = ownership;
+    this.census = new CensusTaker(ownership, journal);
     this.commands = new CommandStore(journal);
     this.#commandsOfEnded = before?.commandsOfEnded ?? 0;
     this.#shellCount = before?.shellCount ?? 0;
     const { commands } = this;
     const newShellDir = () => `${options.runDir}/${++this.#shellCount}`;
-    const ofShells = { custody, newShellDir, spares: new SpareShells() };
+    const ofShells = { ownership, newShellDir, warmShellPool: new WarmShellPool() };
     this.#context = { options, commands, log, ...ofShells, usualEnv: usualEnvOf(options) };
     const limited = { ...options, maxProcesses: options.sessionMaxProcesses };
-    this.enclosures = new Enclosures(limited, custody, before?.enclosures);
+    this.isolations = new IsolationFactory(limited, ownership, before?.enclosures);
     this.terminals = new Terminals({
-      ...{ options, log, journal, custody },
-      enclosures: this.enclosures,
+      ...{ options, log, journal, ownership },
+      isolations: this.isolations,
       refuseNew: () => this.#refuseNew(),
       isTaken: (id) => this.#sessions.has(id) || this.isTakenElsewhere(id),
     });
@@ -80,7 +80,7 @@ export class SessionRegistry {
   /** `owner` is the connection that asks for it. */
   async create(params: CreateParams, owner?: string): Promise<CreateResult> {
     this.#refuseNew();
-    const session = this.enclosures.isWanted(params.isolation)
+    const session = this.isolations.isWanted(params.isolation)
       ? await this.#createEnclosed(params, owner)
       : this.#create(params, undefined, owner);
     const { id } = session;
@@ -94,20 +94,24 @@ export class SessionRegistry {
 
   /** What is asked for is tried first; meanwhile others may have taken the last place. */
   async #createEnclosed(params: CreateParams, owner: string | undefined): Promise<Session> {
-    const enclosure = await this.enclosures.make(params.isolation, this.#shellFor(params));
+    const sessionIsolation = await this.isolations.make(params.isolation, this.#shellFor(params));
     try {
       this.#refuseNew();
-      return this.#create(params, enclosure, owner);
+      return this.#create(params, sessionIsolation, owner);
     } catch (error) {
-      await enclosure?.dispose();
+      await sessionIsolation?.dispose();
       throw error;
     }
   }
 
-  #create(params: CreateParams, enclosure: Enclosure | undefined, owner: string | undefined): Session {
+  #create(
+    params: CreateParams,
+    sessionIsolation: SessionIsolation | undefined,
+    owner: string | undefined,
+  ): Session {
     const id = newId("s", (taken) => this.has(taken) || this.isTakenElsewhere(taken));
     const session = createSession(id, params, this.#context, {
-      ...{ shell: this.#shellFor(params), enclosure, owner },
+      ...{ shell: this.#shellFor(params), sessionIsolation, owner },
     });
     this.#sessions.set(id, session);
     this.#expect(session);
@@ -115,8 +119,8 @@ export class SessionRegistry {
   }
 
   /** One that another program has made, which has become this one. */
-  resume(state: SessionState, enclosure: Enclosure | undefined, given: Unpacking): void {
-    const session = resumeSession(state, this.#context, enclosure, given);
+  resume(state: SessionState, sessionIsolation: SessionIsolation | undefined, given: Unpacking): void {
+    const session = resumeSession(state, this.#context, sessionIsolation, given);
     this.#sessions.set(state.id, session);
     this.#expect(session);
   }
@@ -124,13 +128,13 @@ export class SessionRegistry {
   /** Nothing is on its way: all of it may be handed over as it is. */
   get isAtRest(): boolean {
     return (
-      this.enclosures.isAtRest && this.terminals.isAtRest && this.list().every((session) => session.isAtRest)
+      this.isolations.isAtRest && this.terminals.isAtRest && this.list().every((session) => session.isAtRest)
     );
   }
 
   /** Shells that wait are let go, and output is taken in, however slow its readers are; until `goOn`. */
   rest(): void {
-    for (const session of this.list()) session.spec.executor.rest();
+    for (const session of this.list()) session.spec.runner.rest();
     this.terminals.preparePack();
     this.#takeAll(true);
   }
@@ -199,12 +203,12 @@ export class SessionRegistry {
     this.#isClosed = true;
     clearInterval(this.#cleanup);
     this.census.close();
-    const survivors = terminate(this.custody, "everything", { graceMs });
+    const survivors = terminate(this.ownership, "everything", { graceMs });
     await Promise.all([
       ...this.list().map((session) => session.destroyAlongside(survivors)),
       this.terminals.closeAlongside(survivors),
     ]);
-    await this.enclosures.close();
+    await this.isolations.close();
     for (const { pid } of await survivors) this.log.error("a process could not be killed", { pid });
   }
 

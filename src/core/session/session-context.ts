@@ -2,7 +2,7 @@
 
 import type { ShellContext } from "../command/runners/stateful-spec.ts";
 import type { CommandStore } from "../command/store.ts";
-import type { Enclosure } from "../isolation/session-isolation.ts";
+import type { SessionIsolation } from "../isolation/session-isolation.ts";
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "./options.ts";
 
@@ -15,5 +15,5 @@ export interface SessionContext extends ShellContext {
 /** What one of them runs, and in what. */
 export interface SessionPlace {
   shell: string;
-  enclosure: Enclosure | undefined;
+  sessionIsolation: SessionIsolation | undefined;
 }

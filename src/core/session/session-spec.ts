@@ -1,6 +1,6 @@
 // What a session is made of.
-import type { Executor } from "../command/runners/runner.ts";
-import type { Enclosure } from "../isolation/session-isolation.ts";
+import type { CommandRunner } from "../command/runners/runner.ts";
+import type { SessionIsolation } from "../isolation/session-isolation.ts";
 import type { SessionContext } from "./session-context.ts";
 
 export interface SessionSpec {
@@ -12,7 +12,7 @@ export interface SessionSpec {
   timeoutS: number;
   idleTimeoutS: number;
   maxAgeS: number;
-  executor: Executor;
-  enclosure: Enclosure | undefined;
+  runner: CommandRunner;
+  sessionIsolation: SessionIsolation | undefined;
   context: SessionContext;
 }

@@ -13,7 +13,7 @@ import { resumeCommand } from "../command/resume-command.ts";
 import type { Launched } from "../command/runners/runner.ts";
 import { type CommandDetails, type CommandRecord, shownText } from "../command/store.ts";
 import { effectiveTimeoutS } from "../command/timeout-rule.ts";
-import { Keep } from "../isolation/metered-run.ts";
+import { MeteredRun } from "../isolation/metered-run.ts";
 import { ReceiptTotals } from "../isolation/receipt.ts";
 import { type Expiry, expiryOf, type Lifetime } from "../lifetime/expiry.ts";
 import { Instant } from "../lifetime/instant.ts";
@@ -41,8 +41,8 @@ export class Session {
     readonly spec: SessionSpec,
     before?: SessionState,
   ) {
-    const cgroup = spec.enclosure?.cgroup;
-    spec.context.custody.addSession(spec.id, cgroup && (() => cgroup.members()));
+    const cgroup = spec.sessionIsolation?.cgroup;
+    spec.context.ownership.addSession(spec.id, cgroup && (() => cgroup.members()));
     this.createdAt = new Instant(before?.createdAt, before?.createdSteadyMs);
     this.#lastActivity = new Instant(before?.lastActivity, before?.lastActivitySteadyMs);
     this.#commandCount = before?.commandCount ?? 0;
@@ -53,17 +53,17 @@ export class Session {
 
   /** Nothing is on its way: it may be handed over as it is. */
   get isAtRest(): boolean {
-    if (this.#destroyed || this.#phase.state === "creating" || !this.spec.executor.isAtRest) return false;
+    if (this.#destroyed || this.#phase.state === "creating" || !this.spec.runner.isAtRest) return false;
     return this.runningCommand?.isAtRest ?? true;
   }
 
   /** The command that ran when another program handed the session over. */
   resume({ command: state, ...details }: NonNullable<SessionState["running"]>, given: Unpacking): void {
-    const { executor, enclosure, context } = this.spec;
-    const { custody } = context;
-    custody.addRoot(state.pid, { sessionId: this.id, commandId: state.id });
-    const command = resumeCommand(state, given, new Keep(enclosure, state.meter), custody);
-    this.#track(command, details, (outcome) => executor.settleResumed(outcome));
+    const { runner, sessionIsolation, context } = this.spec;
+    const { ownership } = context;
+    ownership.addRoot(state.pid, { sessionId: this.id, commandId: state.id });
+    const command = resumeCommand(state, given, new MeteredRun(sessionIsolation, state.meter), ownership);
+    this.#track(command, details, (outcome) => runner.settleResumed(outcome));
   }
 
   get id(): string {
@@ -135,11 +135,11 @@ export class Session {
 
   /** Everything that the session started is dead when this resolves, but for the pids of what could not be killed. */
   destroy(graceMs: number): Promise<number[]> {
-    const { enclosure, context } = this.spec;
+    const { sessionIsolation, context } = this.spec;
     const whileFrozen =
-      enclosure?.cgroup && ((act: () => Promise<void>) => enclosure.cgroup!.whileFrozen(act));
+      sessionIsolation?.cgroup && ((act: () => Promise<void>) => sessionIsolation.cgroup!.whileFrozen(act));
     this.#destroyed ??= this.#destroy(
-      terminate(context.custody, { sessionId: this.id }, { graceMs, whileFrozen }),
+      terminate(context.ownership, { sessionId: this.id }, { graceMs, whileFrozen }),
     );
     return this.#destroyed;
   }
@@ -158,19 +158,19 @@ export class Session {
     return {
       ...gather(command.output, outcome, encoding),
       command_id: command.id,
-      working_dir: this.spec.executor.workingDir,
+      working_dir: this.spec.runner.workingDir,
     };
   }
 
   #start(params: CommandParams, kind: CommandRecord["kind"]): Started {
-    const { name, executor, timeoutS, context } = this.spec;
-    const { custody, log, commands, options } = context;
+    const { name, runner, timeoutS, context } = this.spec;
+    const { ownership, log, commands, options } = context;
     const id = params.command_id ?? newId("x", (taken) => commands.has(taken));
     const outputBytes = params.max_output_bytes ?? options.maxOutputBytes;
     requireDescriptors();
     requireMemoryFor(outputBytes);
-    const keep = new Keep(this.spec.enclosure);
-    const launched = executor.launch({
+    const keep = new MeteredRun(this.spec.sessionIsolation);
+    const launched = runner.launch({
       commandId: id,
       command: params.command,
       env: params.env ?? {},
@@ -185,7 +185,7 @@ export class Session {
       process: launched.process,
       canBeHandedOver: launched.canBeHandedOver,
       mayHandleSignals: launched.mayHandleSignals,
-      custody,
+      ownership,
       timeoutS: effectiveTimeoutS(params.command, params.timeout_s, timeoutS),
       output: CommandOutput.keeping(outputBytes),
       input,
@@ -200,11 +200,11 @@ export class Session {
   }
 
   #track(command: Command, details: CommandDetails, settle: Launched["settle"]): Promise<CommandOutcome> {
-    const { executor, context } = this.spec;
+    const { runner, context } = this.spec;
     const ended = command.ended.then((outcome) => this.#finish(command, settle, outcome));
     this.#phase = advance(this.#phase, { state: "running", command, ended });
     this.#lastOutput = new WeakRef(command.output);
-    const settled = ended.then(() => ({ workingDir: executor.workingDir }));
+    const settled = ended.then(() => ({ workingDir: runner.workingDir }));
     context.commands.add(
       { ...details, owner: this.spec.owner, command, endedAt: undefined, settled },
       command,
@@ -227,19 +227,19 @@ export class Session {
   }
 
   async #destroy(processesEnd: Promise<ProcessEntry[]>): Promise<number[]> {
-    const { executor, enclosure, context } = this.spec;
+    const { runner, sessionIsolation, context } = this.spec;
     const phase = this.#phase;
     this.#phase = advance(phase, { state: "terminated" });
     if (phase.state === "running") phase.command.endedBy("cancelled", processesEnd);
-    const disposed = executor.dispose();
+    const disposed = runner.dispose();
     const left = await processesEnd;
     await disposed;
     if (phase.state === "running") await phase.ended;
     await this.lingering.stop();
     // Not before: the command's receipt is read from it.
-    if ((await enclosure?.dispose()) === false)
+    if ((await sessionIsolation?.dispose()) === false)
       context.log.error("what kept the session could not be removed", { session: this.id });
-    context.custody.removeSession(this.id);
+    context.ownership.removeSession(this.id);
     return left.map(({ pid }) => pid);
   }
 }

@@ -1,30 +1,33 @@
 // Everything that the core keeps, handed to the program that comes and taken up by it.
 import type { CoreState } from "../../upgrade/schema/document.ts";
 import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
-import type { Enclosure } from "../isolation/session-isolation.ts";
+import type { SessionIsolation } from "../isolation/session-isolation.ts";
 import { notePeakBefore, peakSoFar } from "../process/usage.ts";
 import { packSession } from "./pack-session.ts";
 import type { SessionRegistry } from "./registry.ts";
 
 /** Of a registry that is at rest, or for a trial. */
 export function packCore(registry: SessionRegistry, packing: Packing): CoreState {
-  const { custody, commands, terminals, enclosures, counts } = registry;
-  const known: Enclosure[] = [];
-  const numberOf = (enclosure: Enclosure | undefined) =>
-    enclosure === undefined ? undefined : known.push(enclosure) - 1;
+  const { ownership, commands, terminals, isolations, counts } = registry;
+  const known: SessionIsolation[] = [];
+  const numberOf = (sessionIsolation: SessionIsolation | undefined) =>
+    sessionIsolation === undefined ? undefined : known.push(sessionIsolation) - 1;
   const sessions = registry
     .list()
-    .map((session) => packSession(session, numberOf(session.spec.enclosure), packing));
+    .map((session) => packSession(session, numberOf(session.spec.sessionIsolation), packing));
   // Those that cannot cross are waited for before it comes to that.
   const crossing = terminals.list().filter(({ canCross }) => canCross);
   const ofTerminals = crossing.map((terminal) => {
     // Of one that has ended, what kept it is gone.
-    const enclosure = terminal.exit ? undefined : numberOf(terminal.spec.enclosure);
-    return { ...terminal.pack(packing), enclosure };
+    const sessionIsolation = terminal.exit ? undefined : numberOf(terminal.spec.sessionIsolation);
+    return { ...terminal.pack(packing), enclosure: sessionIsolation };
   });
   return {
-    custody: custody.pack(),
-    enclosures: { cgroups: enclosures.pack(), enclosures: known.map((enclosure) => enclosure.pack()) },
+    custody: ownership.pack(),
+    enclosures: {
+      cgroups: isolations.pack(),
+      enclosures: known.map((sessionIsolation) => sessionIsolation.pack()),
+    },
     commands: commands.pack(packing),
     sessions,
     terminals: ofTerminals,
@@ -36,12 +39,14 @@ export function packCore(registry: SessionRegistry, packing: Packing): CoreState
 /** Into a registry that has nothing yet. */
 export function takeOverCore(registry: SessionRegistry, state: CoreState, given: Unpacking): void {
   notePeakBefore(state.peakBytes);
-  const known = state.enclosures.enclosures.map((enclosure) => registry.enclosures.known(enclosure));
-  const enclosureOf = (number: number | undefined) => (number === undefined ? undefined : known[number]);
+  const known = state.enclosures.enclosures.map((sessionIsolation) =>
+    registry.isolations.known(sessionIsolation),
+  );
+  const isolationOf = (number: number | undefined) => (number === undefined ? undefined : known[number]);
   registry.commands.takeOver(state.commands, given);
-  for (const session of state.sessions) registry.resume(session, enclosureOf(session.enclosure), given);
+  for (const session of state.sessions) registry.resume(session, isolationOf(session.enclosure), given);
   for (const terminal of state.terminals)
-    registry.terminals.resume(terminal, enclosureOf(terminal.enclosure), given);
+    registry.terminals.resume(terminal, isolationOf(terminal.enclosure), given);
   registry.census.note(); // the journal is written anew, and has them from its first line on
 }
 

@@ -2,13 +2,13 @@
 import { statSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams, DriverName } from "../../protocol/pty.ts";
-import { placesOf } from "../command/session-paths.ts";
+import { sessionPathsOf } from "../command/session-paths.ts";
 import { shownText } from "../command/store.ts";
 import { resolveShell, workingDirIn } from "../command/working-dir.ts";
 import { inheritedEnv, mergePolicy } from "../isolation/env-policy.ts";
-import type { Enclosure } from "../isolation/session-isolation.ts";
+import type { SessionIsolation } from "../isolation/session-isolation.ts";
 import { type Env, overlayEnv } from "../process/environment.ts";
-import type { Custody } from "../process/ownership.ts";
+import type { ProcessOwnership } from "../process/ownership.ts";
 import { tagNames } from "../process/tags.ts";
 import type { CoreOptions } from "../session/options.ts";
 import { bunPtyDriver } from "./drivers/bun-pty.ts";
@@ -33,7 +33,7 @@ const ofAnotherTerminal =
 
 interface TerminalContext {
   options: CoreOptions;
-  custody: Custody;
+  ownership: ProcessOwnership;
   screens: Screens;
   mayKeep: (bytes: number) => boolean;
 }
@@ -41,14 +41,17 @@ interface TerminalContext {
 export function createTerminal(
   id: string,
   params: CreateParams,
-  { options, custody, screens, mayKeep }: TerminalContext,
-  enclosure: Enclosure | undefined,
+  { options, ownership, screens, mayKeep }: TerminalContext,
+  sessionIsolation: SessionIsolation | undefined,
 ): Terminal {
   const shell = shellOf(params, options);
-  const env = terminalEnv(id, params, options, enclosure);
-  const workingDir = placesOf(enclosure).require(params.working_dir ?? workingDirIn(enclosure), undefined);
+  const env = terminalEnv(id, params, options, sessionIsolation);
+  const workingDir = sessionPathsOf(sessionIsolation).require(
+    params.working_dir ?? workingDirIn(sessionIsolation),
+    undefined,
+  );
   const plain = argvOf(params, shell, env, workingDir);
-  const { argv, cwd } = enclosure?.wrap(plain, { workingDir }) ?? { argv: plain, cwd: workingDir };
+  const { argv, cwd } = sessionIsolation?.wrap(plain, { workingDir }) ?? { argv: plain, cwd: workingDir };
   const { cols = defaultSize.cols, rows = defaultSize.rows } = params;
   requireSize({ cols, rows });
   const name = params.driver === undefined || params.driver === "auto" ? options.ptyDriver : params.driver;
@@ -62,7 +65,7 @@ export function createTerminal(
     workingDir,
     idleTimeoutS: params.idle_timeout_s ?? 0,
     maxAgeS: params.max_age_s ?? options.sessionTtlS,
-    enclosure,
+    sessionIsolation,
     pty: {
       argv,
       env,
@@ -71,7 +74,7 @@ export function createTerminal(
       cols,
       rows,
     },
-    custody,
+    ownership,
     screens,
     mayKeep,
   });
@@ -84,10 +87,10 @@ function terminalEnv(
   id: string,
   params: CreateParams,
   options: CoreOptions,
-  enclosure: Enclosure | undefined,
+  sessionIsolation: SessionIsolation | undefined,
 ): Env {
   const daemons = inheritedEnv(options.env, mergePolicy(options.envPolicy, params));
-  const inherited = enclosure?.withTmpDir(daemons) ?? daemons;
+  const inherited = sessionIsolation?.withTmpDir(daemons) ?? daemons;
   for (const name of ofAnotherTerminal) delete inherited[name];
   const own = { ...inherited, TERM: "xterm-256color", COLORTERM: "truecolor", TERM_PROGRAM: "trl" };
   const tags = { [tagNames.session]: id, [tagNames.daemon]: options.daemonTag };

@@ -16,7 +16,7 @@ import type { MasterReader } from "./drivers/master-reader-linux.ts";
 import { Flood } from "./flood-reader.ts";
 import { isSomebodyTypingBeside } from "./typing.ts";
 
-const waiting: Turns[] = [];
+const waiting: OutputScheduler[] = [];
 let isScheduled = false;
 
 function scheduleNext(): void {
@@ -35,7 +35,7 @@ function takeTurn(): void {
 }
 
 /** One terminal's part. */
-export class Turns {
+export class OutputScheduler {
   #printedBytes = 0;
   #lastPrinted = 0;
   #isWaiting = false;

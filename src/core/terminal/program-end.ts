@@ -6,24 +6,24 @@ import type { Receipt } from "../../protocol/isolation.ts";
 import type { MeterState } from "../../upgrade/schema/commands.ts";
 import type { TerminalState } from "../../upgrade/schema/terminals.ts";
 import { measuredByProcess, type ProcessUsage } from "../isolation/meter.ts";
-import { Keep, type StopReason } from "../isolation/metered-run.ts";
+import { MeteredRun, type StopReason } from "../isolation/metered-run.ts";
 import { receiptOf } from "../isolation/receipt.ts";
-import type { Enclosure } from "../isolation/session-isolation.ts";
+import type { SessionIsolation } from "../isolation/session-isolation.ts";
 import type { PtyExit } from "./drivers/driver.ts";
 
-export class Keeping {
+export class ProgramEnd {
   reason: ExitReason | undefined;
   receipt: Receipt | undefined;
-  readonly #keep: Keep;
+  readonly #keep: MeteredRun;
   #stopReason: StopReason | undefined;
   #endWatch = () => {};
 
   /** To be made before the program is started. */
   constructor(
-    readonly enclosure: Enclosure | undefined,
+    readonly sessionIsolation: SessionIsolation | undefined,
     begun?: MeterState,
   ) {
-    this.#keep = new Keep(enclosure, begun);
+    this.#keep = new MeteredRun(sessionIsolation, begun);
   }
 
   pack(): MeterState | undefined {
@@ -49,7 +49,7 @@ export class Keeping {
     if (this.reason === undefined) this.#stopReason ??= reason;
   }
 
-  get whileFrozen(): Keep["whileFrozen"] {
+  get whileFrozen(): MeteredRun["whileFrozen"] {
     return this.#keep.whileFrozen;
   }
 
@@ -69,6 +69,6 @@ export class Keeping {
   }
 
   async dispose(): Promise<void> {
-    await this.enclosure?.dispose();
+    await this.sessionIsolation?.dispose();
   }
 }

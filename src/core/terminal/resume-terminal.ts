@@ -1,7 +1,7 @@
 // A terminal that goes on while the program that made it becomes another.
 import type { Unpacking } from "../../upgrade/schema/fields.ts";
 import type { TerminalState } from "../../upgrade/schema/terminals.ts";
-import type { Enclosure } from "../isolation/session-isolation.ts";
+import type { SessionIsolation } from "../isolation/session-isolation.ts";
 import { drivers } from "./create-terminal.ts";
 import type { TerminalSpec } from "./start-program.ts";
 import { Terminal } from "./terminal.ts";
@@ -9,12 +9,12 @@ import { Terminal } from "./terminal.ts";
 export function resumeTerminal(
   state: TerminalState,
   given: Unpacking,
-  enclosure: Enclosure | undefined,
-  context: Pick<TerminalSpec, "custody" | "screens" | "mayKeep">,
+  sessionIsolation: SessionIsolation | undefined,
+  context: Pick<TerminalSpec, "ownership" | "screens" | "mayKeep">,
 ): Terminal {
   const { id, name, shell, command, driver, workingDir, idleTimeoutS, maxAgeS, env, size } = state;
   return new Terminal({
-    ...{ id, name, shell, command, workingDir, idleTimeoutS, maxAgeS, enclosure, ...context },
+    ...{ id, name, shell, command, workingDir, idleTimeoutS, maxAgeS, sessionIsolation, ...context },
     driver: drivers[driver],
     pty: { argv: [shell], env, daemonVariables: [], workingDir, ...size },
     before: { state, given },

@@ -3,8 +3,8 @@ import { TrlError } from "../../protocol/errors.ts";
 import type { Unpacking } from "../../upgrade/schema/fields.ts";
 import type { TerminalState } from "../../upgrade/schema/terminals.ts";
 import { failureOf } from "../../util/failure.ts";
-import type { Enclosure } from "../isolation/session-isolation.ts";
-import type { Custody } from "../process/ownership.ts";
+import type { SessionIsolation } from "../isolation/session-isolation.ts";
+import type { ProcessOwnership } from "../process/ownership.ts";
 import { AdoptedPty, pastPty } from "./drivers/adopted.ts";
 import type { PtyDriver, PtyProcess, PtySpec } from "./drivers/driver.ts";
 import type { Screens } from "./screen/screens.ts";
@@ -25,9 +25,9 @@ export interface TerminalSpec {
   workingDir: string;
   idleTimeoutS: number;
   maxAgeS: number;
-  enclosure: Enclosure | undefined;
+  sessionIsolation: SessionIsolation | undefined;
   pty: Omit<PtySpec, "onOutput">;
-  custody: Custody;
+  ownership: ProcessOwnership;
   screens: Screens;
   /** Whether there is room for so much more output of terminals. */
   mayKeep: (bytes: number) => boolean;
@@ -37,15 +37,15 @@ export interface TerminalSpec {
 
 /** Started by its driver, or by another program that has become this one; of one that has ended nothing is left. */
 export function startProgram(spec: TerminalSpec, onOutput: PtySpec["onOutput"]): PtyProcess {
-  const { custody, driver, id, pty, enclosure, before } = spec;
+  const { ownership, driver, id, pty, sessionIsolation, before } = spec;
   if (before?.state.ended) return pastPty(before.state.pid);
-  const cgroup = enclosure?.cgroup;
-  custody.addSession(id, cgroup && (() => cgroup.members()));
+  const cgroup = sessionIsolation?.cgroup;
+  ownership.addSession(id, cgroup && (() => cgroup.members()));
   if (before) return new AdoptedPty({ onOutput }, before.state.pid, before.state.live!, before.given);
   try {
-    return custody.start(id, () => driver.spawn({ ...pty, onOutput }));
+    return ownership.start(id, () => driver.spawn({ ...pty, onOutput }));
   } catch (error) {
-    custody.removeSession(id);
+    ownership.removeSession(id);
     throw new TrlError("SPAWN_FAILED", `${pty.argv[0]} could not be started: ${failureOf(error)}`);
   }
 }

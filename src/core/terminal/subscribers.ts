@@ -10,7 +10,7 @@ export interface TerminalListener {
   exited(): void;
 }
 
-export class Audience {
+export class Subscribers {
   readonly #listeners = new Set<TerminalListener>();
   #displayCount = 0;
 

@@ -51,15 +51,15 @@ export function sessionSummary(terminal: Terminal): SessionSummary {
 }
 
 export async function sessionInfo(terminal: Terminal): Promise<SessionInfo> {
-  const { custody, pty } = terminal.spec;
-  const members = await custody.membersOf({ sessionId: terminal.id });
+  const { ownership, pty } = terminal.spec;
+  const members = await ownership.membersOf({ sessionId: terminal.id });
   return {
     ...sessionSummary(terminal),
     env_keys: Object.keys(pty.env).sort(),
     stateful: false,
     running_command: null,
     processes: members.length,
-    isolation: terminal.spec.enclosure?.info() ?? null,
+    isolation: terminal.spec.sessionIsolation?.info() ?? null,
     receipt: terminal.keeping.receipt ?? terminal.keeping.receiptSoFar(terminal.ring.end),
   };
 }

@@ -14,14 +14,14 @@ import { noteGarbage } from "../process/garbage.ts";
 import { terminate } from "../process/terminate.ts";
 import type { PtyExit, PtyProcess, TerminalSize } from "./drivers/driver.ts";
 import { InputOrder } from "./input-order.ts";
-import { Turns } from "./output-scheduler.ts";
+import { OutputScheduler } from "./output-scheduler.ts";
 import { identityOf } from "./pack-terminal.ts";
-import { Keeping } from "./program-end.ts";
+import { ProgramEnd } from "./program-end.ts";
 import { OutputRing } from "./ring.ts";
 import { Picture } from "./screen/picture.ts";
 import { requireSize, SizePolicy, type Typist } from "./size-policy.ts";
 import { startProgram, type TerminalSpec } from "./start-program.ts";
-import { Audience } from "./subscribers.ts";
+import { Subscribers } from "./subscribers.ts";
 import { noteTyped } from "./typing.ts";
 
 /** ^S */
@@ -35,7 +35,7 @@ export class Terminal {
   readonly ring: OutputRing;
   readonly createdAt: Instant;
   readonly done: Promise<void>;
-  readonly keeping: Keeping;
+  readonly keeping: ProgramEnd;
   #lastActivity: Instant;
   readonly #began: number;
   #endedAt: Instant | undefined;
@@ -43,9 +43,9 @@ export class Terminal {
   #size: TerminalSize;
   readonly #sizes = new SizePolicy();
   readonly #pty: PtyProcess;
-  readonly #turns: Turns;
+  readonly #turns: OutputScheduler;
   readonly picture: Picture;
-  readonly audience = new Audience();
+  readonly audience = new Subscribers();
   readonly #input = new InputOrder(
     () => this.picture.isAnswering,
     (bytes) => {
@@ -58,7 +58,7 @@ export class Terminal {
   #isDone = false;
 
   constructor(readonly spec: TerminalSpec) {
-    const { custody, id, pty, before, mayKeep } = spec;
+    const { ownership, id, pty, before, mayKeep } = spec;
     const { state, given } = before ?? {};
     this.createdAt = new Instant(state?.createdAt, state?.createdSteadyMs);
     this.#lastActivity = new Instant(state?.lastActivity, state?.lastActivitySteadyMs);
@@ -68,21 +68,21 @@ export class Terminal {
       : new OutputRing(terminalRingBytes, mayKeep);
     this.#size = { cols: pty.cols, rows: pty.rows };
     this.picture = new Picture(this.ring, this.#size, spec.screens, before, (text) => this.#answer(text));
-    this.keeping = new Keeping(spec.enclosure, state?.meter);
+    this.keeping = new ProgramEnd(spec.sessionIsolation, state?.meter);
     if (state?.ended) {
       this.keeping.wasEnded(state.ended);
       this.#exit = state.ended.exit;
       this.#endedAt = new Instant(state.ended.at, state.ended.atSteadyMs);
     }
     this.#pty = startProgram(spec, (chunk) => this.#printed(chunk));
-    this.#turns = new Turns(this, this.#pty, (chunk) => this.#printed(chunk));
+    this.#turns = new OutputScheduler(this, this.#pty, (chunk) => this.#printed(chunk));
     if (this.#exit) {
       this.#isDone = true;
       this.done = Promise.resolve();
       return;
     }
     endBeforeDaemon(this.#pty.pid);
-    custody.addRoot(this.#pty.pid, { sessionId: id, commandId: id });
+    ownership.addRoot(this.#pty.pid, { sessionId: id, commandId: id });
     this.keeping.watch(() => void this.#end(destroyGraceMs), performance.now() - this.#began);
     this.done = this.#watch();
   }
@@ -234,25 +234,25 @@ export class Terminal {
 
   /** The end of the program is the end of the terminal: what it left running there goes, too. */
   async #watch(): Promise<void> {
-    const { custody } = this.spec;
+    const { ownership } = this.spec;
     void this.#pty.exited.then(() => this.#turns.end());
     const exit = await this.#pty.ended;
-    await custody.removeRoot(this.#pty.pid);
+    await ownership.removeRoot(this.#pty.pid);
     this.#endedAt = new Instant();
     this.picture.finish();
-    const left = await custody.membersOf({ sessionId: this.id });
+    const left = await ownership.membersOf({ sessionId: this.id });
     this.#exit = this.keeping.ended(exit, this.#pty.usage(), this.ring.end, left);
     this.audience.exited();
     this.left = (await this.#end(destroyGraceMs)).map(({ pid }) => pid);
     await this.keeping.dispose();
-    custody.removeSession(this.id);
+    ownership.removeSession(this.id);
     this.#isDone = true;
     this.audience.exited(); // those that stayed until everything is dead
   }
 
   #end(graceMs: number): Promise<ProcessEntry[]> {
     const how = { graceMs, signal: "SIGHUP" as const, whileFrozen: this.keeping.whileFrozen };
-    this.#ending ??= terminate(this.spec.custody, { sessionId: this.id }, how);
+    this.#ending ??= terminate(this.spec.ownership, { sessionId: this.id }, how);
     return this.#ending;
   }
 }

@@ -6,8 +6,8 @@ import { terminalEnded, terminalStarted } from "../../recovery/notes.ts";
 import type { Unpacking } from "../../upgrade/schema/fields.ts";
 import type { TerminalState } from "../../upgrade/schema/terminals.ts";
 import { newId } from "../../util/ids.ts";
-import type { Enclosures } from "../isolation/isolation-factory.ts";
-import type { Enclosure } from "../isolation/session-isolation.ts";
+import type { IsolationFactory } from "../isolation/isolation-factory.ts";
+import type { SessionIsolation } from "../isolation/session-isolation.ts";
 import { isOver } from "../lifetime/expiry.ts";
 import { steadyMs } from "../lifetime/instant.ts";
 import {
@@ -18,7 +18,7 @@ import {
   terminalRingsBytesMax,
 } from "../limits.ts";
 import type { Log } from "../log.ts";
-import type { Custody } from "../process/ownership.ts";
+import type { ProcessOwnership } from "../process/ownership.ts";
 import { memoryLimit, requireDescriptors } from "../resources.ts";
 import type { CoreOptions } from "../session/options.ts";
 import { packIdle } from "./compress-idle.ts";
@@ -30,8 +30,8 @@ import { terminalExpiry } from "./terminal-expiry.ts";
 
 export interface TerminalsContext {
   options: CoreOptions;
-  enclosures: Enclosures;
-  custody: Custody;
+  isolations: IsolationFactory;
+  ownership: ProcessOwnership;
   log: Log;
   journal: Journal | undefined;
   /** Throws where there is no room for one more. */
@@ -52,14 +52,14 @@ export class Terminals {
     readonly context: TerminalsContext,
     readonly outputBytesMax = Math.min(terminalRingsBytesMax, memoryLimit() / 8),
   ) {
-    this.#screens = new Screens(context.custody);
+    this.#screens = new Screens(context.ownership);
   }
 
   readonly #mayKeep = (bytes: number): boolean =>
     this.list().reduce((sum, { ring }) => sum + ring.heldBytes, bytes) <= this.outputBytesMax;
 
-  create(params: CreateParams, enclosure?: Enclosure): Terminal {
-    const { options, custody, log, journal, refuseNew, isTaken } = this.context;
+  create(params: CreateParams, sessionIsolation?: SessionIsolation): Terminal {
+    const { options, ownership, log, journal, refuseNew, isTaken } = this.context;
     refuseNew();
     requireDescriptors();
     if (
@@ -70,8 +70,8 @@ export class Terminals {
     }
     const isKnown = (id: string) => this.#live.has(id) || this.#exited.has(id) || isTaken(id);
     const id = params.session_id ?? newId("s", isKnown);
-    const context = { options, custody, screens: this.#screens, mayKeep: this.#mayKeep };
-    const terminal = createTerminal(id, params, context, enclosure);
+    const context = { options, ownership, screens: this.#screens, mayKeep: this.#mayKeep };
+    const terminal = createTerminal(id, params, context, sessionIsolation);
     this.#forget(id);
     this.#live.set(id, terminal);
     journal?.write(terminalStarted(terminal));
@@ -88,7 +88,7 @@ export class Terminals {
   createInTime(params: CreateParams): Terminal | Promise<Terminal> {
     const id = params.session_id;
     const before = id === undefined ? undefined : this.#live.get(id);
-    const isWanted = this.context.enclosures.isWanted(params.isolation);
+    const isWanted = this.context.isolations.isWanted(params.isolation);
     const create = () => (isWanted ? this.#createEnclosed(params) : this.create(params));
     if (id === undefined || this.#replacing.has(id) || (!before?.exit && !isWanted)) return create();
     const created = (before?.exit ? before.done : Promise.resolve())
@@ -99,22 +99,22 @@ export class Terminals {
   }
 
   async #createEnclosed(params: CreateParams): Promise<Terminal> {
-    const { enclosures, options, refuseNew } = this.context;
+    const { isolations, options, refuseNew } = this.context;
     refuseNew();
-    const enclosure = await enclosures.make(params.isolation, shellOf(params, options));
+    const sessionIsolation = await isolations.make(params.isolation, shellOf(params, options));
     try {
-      return this.create(params, enclosure);
+      return this.create(params, sessionIsolation);
     } catch (error) {
-      await enclosure?.dispose();
+      await sessionIsolation?.dispose();
       throw error;
     }
   }
 
   /** One that another program has made, which has become this one. */
-  resume(state: TerminalState, enclosure: Enclosure | undefined, given: Unpacking): void {
-    const { custody, journal } = this.context;
-    const context = { custody, screens: this.#screens, mayKeep: this.#mayKeep };
-    const terminal = resumeTerminal(state, given, enclosure, context);
+  resume(state: TerminalState, sessionIsolation: SessionIsolation | undefined, given: Unpacking): void {
+    const { ownership, journal } = this.context;
+    const context = { ownership, screens: this.#screens, mayKeep: this.#mayKeep };
+    const terminal = resumeTerminal(state, given, sessionIsolation, context);
     journal?.write(terminal.exit ? terminalEnded(terminal) : terminalStarted(terminal));
     if (terminal.exit) return void this.#exited.set(state.id, terminal);
     this.#live.set(state.id, terminal);

@@ -3,7 +3,7 @@
 import { FFIType, ptr } from "bun:ffi";
 import { constants } from "node:os";
 import type { ProcessUsage } from "../../core/isolation/meter.ts";
-import { standstill } from "../../core/process/read-gate.ts";
+import { readGate } from "../../core/process/read-gate.ts";
 import { usageFrom } from "../../core/process/usage.ts";
 import { openLibrary } from "../c-library.ts";
 
@@ -37,12 +37,12 @@ export function endOfAdopted(pid: number): Promise<AdoptedEnd> {
       timer = setInterval(look, lookMs);
       timer.unref();
     }
-    void Promise.resolve(standstill.over).then(look);
+    void Promise.resolve(readGate.over).then(look);
   });
 }
 
 function look(): void {
-  if (standstill.over) return;
+  if (readGate.over) return;
   opened ??= library();
   for (const [pid, tell] of awaited) {
     const found = opened.wait4(pid, ptr(status), WNOHANG, ptr(usage));

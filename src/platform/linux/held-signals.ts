@@ -51,7 +51,7 @@ function takeNoted(): number | undefined {
   return leftS > 0 || (pending[0]! & bit(SIGALRM)) !== 0n ? SIGHUP : undefined;
 }
 
-export interface HeldSignals {
+export interface BlockedSignals {
   /** Just before the other program: what has come so far waits for it, and so does what comes from here on. */
   carryOver(): void;
   /** As it was before, and what has come meanwhile is heard. */
@@ -59,7 +59,7 @@ export interface HeldSignals {
 }
 
 /** From here on they are noted. What has come before is heard in the next turn of the event loop. */
-export function holdSignals(): HeldSignals {
+export function holdSignals(): BlockedSignals {
   const handler = BigInt((libc().alarm as unknown as { ptr: number }).ptr);
   const before = held.map((signal) => {
     const action = longs();
@@ -91,7 +91,7 @@ export function holdSignals(): HeldSignals {
 export const keepHolding = (): void => block(true);
 
 /** Those that came while nobody could hear them are heard now. */
-export function hearSignals(): void {
+export function unblockSignals(): void {
   const noted = takeNoted();
   libc().signal(SIGALRM, SIG_IGN); // takes back one that is pending
   libc().signal(SIGALRM, SIG_DFL);

@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import type { OpenCarrier } from "../../client/carriers/carrier.ts";
 import { webCarrier } from "../../client/carriers/websocket.ts";
 import type { RuntimeKind, RuntimeSpec, SpecOf } from "../../protocol/runtime.ts";
-import { dockerCarrier } from "./docker.ts";
-import { kubernetesCarrier } from "./kubernetes.ts";
-import type { FarContext } from "./shell-connector.ts";
-import { sshCarrier } from "./ssh.ts";
+import { dockerConnector } from "./docker.ts";
+import { kubernetesConnector } from "./kubernetes.ts";
+import type { ConnectorContext } from "./shell-connector.ts";
+import { sshConnector } from "./ssh.ts";
 
-export interface Opener {
+export interface Connector {
   /** Reaches the daemon there; what must be made or started for that is made and started. */
   open: OpenCarrier;
   /** Reaches it only where it is there already: for those who merely look. Undefined where one cannot merely look. */
@@ -22,13 +22,13 @@ export interface Opener {
 }
 
 /** Its environment is without what is the daemon's own business. */
-export type OpenerContext = FarContext & { env: Record<string, string> };
+export type ConnectorSetup = ConnectorContext & { env: Record<string, string> };
 
 // Loaded when they are asked for: they bring the runtime's streams along (see lazy-modules.ts).
 const unix = () => import("../../client/carriers/unix.ts");
 const child = () => import("../../client/carriers/child.ts");
 
-type OpenerOf<K extends RuntimeKind> = (spec: SpecOf<K>, context: OpenerContext) => Opener;
+type ConnectorOf<K extends RuntimeKind> = (spec: SpecOf<K>, context: ConnectorSetup) => Connector;
 
 const openers = {
   socket: ({ path }, { env }) => {
@@ -61,15 +61,15 @@ const openers = {
     return { open, find: open, mayBePrivate: true, target: argv[0]! };
   },
 
-  ssh: sshCarrier,
-  docker: dockerCarrier,
-  kubernetes: kubernetesCarrier,
-} satisfies { [K in RuntimeKind]: OpenerOf<K> };
+  ssh: sshConnector,
+  docker: dockerConnector,
+  kubernetes: kubernetesConnector,
+} satisfies { [K in RuntimeKind]: ConnectorOf<K> };
 
 export const reachableKinds = Object.keys(openers) as RuntimeKind[];
 
-export function openerOf(spec: RuntimeSpec, context: OpenerContext): Opener {
-  return (openers[spec.kind] as OpenerOf<never>)(spec as never, context);
+export function connectorOf(spec: RuntimeSpec, context: ConnectorSetup): Connector {
+  return (openers[spec.kind] as ConnectorOf<never>)(spec as never, context);
 }
 
 function withoutNulls(env: Record<string, string | null> = {}): Record<string, string | undefined> {

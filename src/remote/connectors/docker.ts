@@ -3,13 +3,13 @@ import { TrlError } from "../../protocol/errors.ts";
 import { ImageContainer } from "./image-container.ts";
 import {
   type Channel,
-  type FarCarrier,
-  type FarContext,
-  type FarOptions,
-  farCarrier,
+  type ConnectorContext,
+  type ShellConnection,
+  type ShellConnectorOptions,
+  shellConnector,
 } from "./shell-connector.ts";
 
-export interface DockerSpec extends FarOptions {
+export interface DockerSpec extends ShellConnectorOptions {
   /** Name or id of one that runs. */
   container?: string | undefined;
   /** Or an image, of which one is made. */
@@ -24,7 +24,7 @@ export interface DockerSpec extends FarOptions {
 const goneWords =
   /no such container|is not running|no container with name or id|can only create exec sessions on running|container state improper|cannot exec in a stopped|already been removed/i;
 
-export function dockerCarrier(spec: DockerSpec, context: FarContext): FarCarrier {
+export function dockerConnector(spec: DockerSpec, context: ConnectorContext): ShellConnection {
   const { container, image, options = [], program: docker = ["docker"] } = spec;
   if ((container === undefined) === (image === undefined))
     throw new TrlError("INVALID_PARAMS", "docker: either a container or an image is needed");
@@ -34,7 +34,7 @@ export function dockerCarrier(spec: DockerSpec, context: FarContext): FarCarrier
   ];
   if (container !== undefined) {
     const command = async (script: string) => exec(container, options, script);
-    return farCarrier({ ...common(container), command }, context, spec);
+    return shellConnector({ ...common(container), command }, context, spec);
   }
   const made = new ImageContainer({ docker, image: image!, options, env: context.env });
   const channel: Channel = {
@@ -43,7 +43,7 @@ export function dockerCarrier(spec: DockerSpec, context: FarContext): FarCarrier
     forget: () => made.forget(),
     dispose: () => made.remove(),
   };
-  return farCarrier(channel, context, spec);
+  return shellConnector(channel, context, spec);
 }
 
 const common = (target: string) => ({

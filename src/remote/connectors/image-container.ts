@@ -6,7 +6,7 @@ import { NoDaemonError } from "../../client/carriers/carrier.ts";
 import { startTimeOf } from "../../platform/start-time.ts";
 import { randomHex } from "../../util/random.ts";
 import { type Answer, runProgram } from "../run-program.ts";
-import { VacantError } from "../unreachable.ts";
+import { UnreachableError } from "../unreachable.ts";
 
 export interface ImageContainerSetup {
   /** `docker`, `podman`, `docker --context far`. */
@@ -49,7 +49,9 @@ export class ImageContainer {
 
   /** Rejects with a VacantError where there is none. */
   find(): Promise<string> {
-    return this.#made ?? Promise.reject(new VacantError(`no container was made of ${this.#setup.image} yet`));
+    return (
+      this.#made ?? Promise.reject(new UnreachableError(`no container was made of ${this.#setup.image} yet`))
+    );
   }
 
   /** It is gone; the next one who needs it gets a new one. */

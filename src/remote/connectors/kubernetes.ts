@@ -1,7 +1,12 @@
 // A daemon in a pod, by `kubectl exec`: its configuration and credentials are used as they are.
-import { type FarCarrier, type FarContext, type FarOptions, farCarrier } from "./shell-connector.ts";
+import {
+  type ConnectorContext,
+  type ShellConnection,
+  type ShellConnectorOptions,
+  shellConnector,
+} from "./shell-connector.ts";
 
-export interface KubernetesSpec extends FarOptions {
+export interface KubernetesSpec extends ShellConnectorOptions {
   /** `NAME`, or `deploy/NAME` and the like for any of its pods. */
   pod: string;
   namespace?: string | undefined;
@@ -16,7 +21,7 @@ export interface KubernetesSpec extends FarOptions {
 const goneWords =
   /\(NotFound\)|pods? "[^"]*" not found|cannot exec into a container in a completed pod|container not found/i;
 
-export function kubernetesCarrier(spec: KubernetesSpec, context: FarContext): FarCarrier {
+export function kubernetesConnector(spec: KubernetesSpec, context: ConnectorContext): ShellConnection {
   const { pod, namespace, container, program = ["kubectl"] } = spec;
   const place = [
     ...(spec.context === undefined ? [] : ["--context", spec.context]),
@@ -24,7 +29,7 @@ export function kubernetesCarrier(spec: KubernetesSpec, context: FarContext): Fa
     ...(container === undefined ? [] : ["--container", container]),
   ];
   const target = [spec.context, namespace, pod, container].filter((it) => it !== undefined).join("/");
-  return farCarrier(
+  return shellConnector(
     {
       label: `kubernetes ${target}`,
       target,

@@ -5,7 +5,7 @@ import type { Carrier, CarrierEvents } from "../../client/carriers/carrier.ts";
 import { lineReader } from "../../client/carriers/lines.ts";
 import { childProcesses, streams } from "../../util/lazy-modules.ts";
 
-export interface FarCommandSetup {
+export interface RemoteCommandSetup {
   argv: readonly string[];
   env: Record<string, string | undefined>;
   /** Begins what the script says to us. */
@@ -25,9 +25,9 @@ const noiseMaxBytes = 1024 * 1024;
 /** The far side ends with its input; where the link is dead it does not hear of it. */
 const closeGraceMs = 1000;
 
-export class FarCommand {
+export class RemoteShellCommand {
   readonly #child: ChildProcess;
-  readonly #setup: FarCommandSetup;
+  readonly #setup: RemoteCommandSetup;
   readonly #answer = Promise.withResolvers<string>();
   #heard = Buffer.alloc(0);
   #words = "";
@@ -35,7 +35,7 @@ export class FarCommand {
   #onEnd: ((error: Error) => void) | undefined;
   readonly #ended = Promise.withResolvers<void>();
 
-  constructor(setup: FarCommandSetup) {
+  constructor(setup: RemoteCommandSetup) {
     this.#setup = setup;
     const [program = "", ...args] = setup.argv;
     const child = childProcesses().spawn(program, args, {

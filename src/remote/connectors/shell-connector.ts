@@ -13,10 +13,10 @@ import { randomHex } from "../../util/random.ts";
 import { copyTo } from "../provision/copy.ts";
 import type { Executables } from "../provision/executables.ts";
 import { connectScript } from "../provision/scripts.ts";
-import { VacantError } from "../unreachable.ts";
-import { FarCommand } from "./remote-command.ts";
+import { UnreachableError } from "../unreachable.ts";
+import { RemoteShellCommand } from "./remote-command.ts";
 
-export interface FarCarrier {
+export interface ShellConnection {
   /** Reaches the daemon there; it is started where it is missing. */
   open: OpenCarrier;
   /** Reaches it where it is; rejects with a VacantError where it has not been started yet. */
@@ -27,7 +27,7 @@ export interface FarCarrier {
   dispose(): Promise<void>;
 }
 
-export interface FarContext {
+export interface ConnectorContext {
   /** For the commands that are started. */
   env: Record<string, string | undefined>;
   executables: Executables;
@@ -55,7 +55,7 @@ export interface Channel {
   dispose?(): Promise<void>;
 }
 
-export interface FarOptions {
+export interface ShellConnectorOptions {
   /** Of a daemon that somebody else takes care of; else there is one for those who come this way. */
   socket_path?: string | undefined;
 }
@@ -68,7 +68,11 @@ const idleExitS = 1800;
 const roundsMax = 5;
 const noDaemonExitCode = 69;
 
-export function farCarrier(channel: Channel, context: FarContext, options: FarOptions = {}): FarCarrier {
+export function shellConnector(
+  channel: Channel,
+  context: ConnectorContext,
+  options: ShellConnectorOptions = {},
+): ShellConnection {
   const far = new Far(channel, context, options);
   return {
     open: (events) => far.open(events, false),
@@ -85,8 +89,8 @@ class Far {
 
   constructor(
     readonly channel: Channel,
-    readonly context: FarContext,
-    readonly options: FarOptions,
+    readonly context: ConnectorContext,
+    readonly options: ShellConnectorOptions,
   ) {}
 
   /** Whoever has lost its link by this is not to make another. */
@@ -111,7 +115,7 @@ class Far {
     }
   }
 
-  async #connect(merelyLooks: boolean): Promise<FarCommand> {
+  async #connect(merelyLooks: boolean): Promise<RemoteShellCommand> {
     const mark = newMark();
     const script = connectScript({
       mark,
@@ -124,10 +128,10 @@ class Far {
     return await this.#start(script, mark, merelyLooks);
   }
 
-  async #start(script: string, mark: string, merelyLooks: boolean): Promise<FarCommand> {
+  async #start(script: string, mark: string, merelyLooks: boolean): Promise<RemoteShellCommand> {
     const { channel } = this;
     this.#refuseIfDisposed();
-    return new FarCommand({
+    return new RemoteShellCommand({
       argv: await channel.command(script, merelyLooks),
       env: this.context.env,
       mark,
@@ -135,7 +139,7 @@ class Far {
       failure: (message, words, code) => {
         const isGone = channel.isGone(words);
         if (isGone) channel.forget?.();
-        if (merelyLooks && code === noDaemonExitCode) return new VacantError(message);
+        if (merelyLooks && code === noDaemonExitCode) return new UnreachableError(message);
         return isGone ? new NoDaemonError(message) : new Error(message);
       },
     });
@@ -164,7 +168,7 @@ class Far {
 
   #refusal(word: string | undefined, reason: string): Error {
     const { label } = this.channel;
-    if (word === "nobody") return new VacantError(`${label}: no daemon is running there`);
+    if (word === "nobody") return new UnreachableError(`${label}: no daemon is running there`);
     return new TrlError("RUNTIME_UNAVAILABLE", `${label}: ${reason}`);
   }
 }

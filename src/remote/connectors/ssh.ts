@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { runProgram } from "../run-program.ts";
 import {
   type Channel,
-  type FarCarrier,
-  type FarContext,
-  type FarOptions,
-  farCarrier,
+  type ConnectorContext,
+  type ShellConnection,
+  type ShellConnectorOptions,
+  shellConnector,
 } from "./shell-connector.ts";
 
-export interface SshSpec extends FarOptions {
+export interface SshSpec extends ShellConnectorOptions {
   /** A host of the configuration, `name` or `user@name`. */
   host: string;
   port?: number | undefined;
@@ -37,8 +37,8 @@ const persistS = 60;
 /** To be asked to end takes it no time. */
 const exitMaxMs = 2000;
 
-export function sshCarrier(spec: SshSpec, context: FarContext): FarCarrier {
-  return farCarrier(new SshChannel(spec, context), context, spec);
+export function sshConnector(spec: SshSpec, context: ConnectorContext): ShellConnection {
+  return shellConnector(new SshChannel(spec, context), context, spec);
 }
 
 class SshChannel implements Channel {
@@ -47,11 +47,11 @@ class SshChannel implements Channel {
   readonly isContainer = false;
   readonly isSlow = true;
   readonly #spec: SshSpec;
-  readonly #context: FarContext;
+  readonly #context: ConnectorContext;
   /** Of the connection that all links share. */
   #controlDir: string | undefined;
 
-  constructor(spec: SshSpec, context: FarContext) {
+  constructor(spec: SshSpec, context: ConnectorContext) {
     this.#spec = spec;
     this.#context = context;
     this.target = spec.port === undefined ? spec.host : `${spec.host}:${spec.port}`;

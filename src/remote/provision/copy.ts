@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
 import { zlib } from "../../util/lazy-modules.ts";
 import { randomHex } from "../../util/random.ts";
-import type { FarCommand } from "../connectors/remote-command.ts";
+import type { RemoteShellCommand } from "../connectors/remote-command.ts";
 import type { Executable } from "./executables.ts";
 import { copyScript } from "./scripts.ts";
 
@@ -11,7 +11,7 @@ export interface Copy {
   executable: Executable;
   /** About half of it is left; more pains save little and take much longer. */
   isCompressed: boolean;
-  start(script: string, mark: string): Promise<FarCommand>;
+  start(script: string, mark: string): Promise<RemoteShellCommand>;
   newMark(): string;
 }
 

@@ -3,9 +3,9 @@ import { closeSync, createReadStream, openSync, readSync, statSync } from "node:
 import { dirname, join } from "node:path";
 import { TrlError } from "../../protocol/errors.ts";
 import { version } from "../../util/version.ts";
-import type { FarExecutable } from "./scripts.ts";
+import type { RemoteExecutable } from "./scripts.ts";
 
-export interface Executable extends FarExecutable {
+export interface Executable extends RemoteExecutable {
   path: string;
 }
 

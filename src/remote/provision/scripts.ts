@@ -5,7 +5,7 @@
 import { dirname } from "node:path";
 import { trustedDirsVariable } from "../../util/trusted-socket.ts";
 
-export interface FarExecutable {
+export interface RemoteExecutable {
   /** `linux-x64`, `linux-arm64-musl`, `darwin-arm64`. */
   target: string;
   sha256: string;
@@ -17,7 +17,7 @@ export interface ConnectScript {
   /** Begins each line that is meant for us; what greetings and start files print has no such line. */
   mark: string;
   /** Those that are known so far; the far side picks its own. */
-  executables: readonly FarExecutable[];
+  executables: readonly RemoteExecutable[];
   /** Undefined for one of its own, in a directory of the user's. */
   socketPath: string | undefined;
   /** Where there is no daemon none is started, and nothing is asked for. */
@@ -94,7 +94,7 @@ export interface CopyScript {
   mark: string;
   /** Of the file that is written before it is the executable: several may come at once. */
   nonce: string;
-  executable: FarExecutable;
+  executable: RemoteExecutable;
   isCompressed: boolean;
 }
 

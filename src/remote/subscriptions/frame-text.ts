@@ -1,7 +1,7 @@
 // What must be known of a frame to pass it on, seen from its two ends: the output between them is not looked at.
 import { type LostError, lostReason } from "../../protocol/exec.ts";
 
-export interface FarFrame {
+export interface RemoteFrame {
   /** Of the stream or the terminal. */
   id: string;
   type: string;
@@ -11,7 +11,7 @@ export interface FarFrame {
 const beginning = /^\{"(?:stream_id|session_id)":"([^"\\]*)","type":"(\w+)"/;
 
 /** Undefined where the line is a reply. */
-export function frameOf(text: string): FarFrame | undefined {
+export function frameOf(text: string): RemoteFrame | undefined {
   const quick = beginning.exec(text);
   if (quick) return { id: quick[1]!, type: quick[2]!, text };
   if (text.startsWith('{"id":')) return undefined;
@@ -20,10 +20,10 @@ export function frameOf(text: string): FarFrame | undefined {
   return { id: String(stream_id ?? session_id), type, text };
 }
 
-export const fieldsOf = ({ text }: FarFrame) => JSON.parse(text) as Record<string, unknown>;
+export const fieldsOf = ({ text }: RemoteFrame) => JSON.parse(text) as Record<string, unknown>;
 
 /** The last frame of a command or terminal; a loss names the runtime as the client knows it, not "host". */
-export function exitText(frame: FarFrame, runtime: string): string {
+export function exitText(frame: RemoteFrame, runtime: string): string {
   if (!frame.text.includes(`"reason":"${lostReason}"`)) return frame.text;
   const fields = fieldsOf(frame);
   const error = fields["error"] as LostError | undefined;
@@ -42,7 +42,7 @@ const tailChars = 120;
 const streamTail = /","offset":(\d+)(?:,"bytes":\d+)?,"end":(\d+)\}$/;
 
 /** A frame of a command's output. */
-export function streamOutput(frame: FarFrame): Output {
+export function streamOutput(frame: RemoteFrame): Output {
   const tail = streamTail.exec(frame.text.slice(-tailChars));
   if (tail) return { offset: Number(tail[1]), end: Number(tail[2]), isRedraw: false };
   const { offset, end, bytes, data } = fieldsOf(frame) as Record<string, number> & { data: string };
@@ -63,7 +63,7 @@ export interface TerminalOutput extends Output {
 }
 
 /** A frame of a terminal's output. */
-export function terminalOutput(frame: FarFrame): TerminalOutput {
+export function terminalOutput(frame: RemoteFrame): TerminalOutput {
   const { text } = frame;
   const head = terminalHead.exec(text);
   const tail = terminalTail.exec(text.slice(-tailChars));

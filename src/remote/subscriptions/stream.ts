@@ -2,19 +2,19 @@
 import type { TrlError } from "../../protocol/errors.ts";
 import { type ExitFrame, lostExitCode, lostReason } from "../../protocol/exec.ts";
 import type { MethodName, Params, Result } from "../../protocol/methods.ts";
-import type { FarConnection } from "../connection.ts";
+import type { RemoteConnection } from "../connection.ts";
 import { acknowledgeMs, streamWindowBytes } from "../limits.ts";
-import type { FarLink } from "../link.ts";
-import type { Outlet } from "../writer.ts";
-import { exitText, type FarFrame, fieldsOf, streamOutput, withoutEnd } from "./frame-text.ts";
-import { Followed } from "./subscription.ts";
+import type { RemoteLink } from "../link.ts";
+import type { FrameWriter } from "../writer.ts";
+import { exitText, fieldsOf, type RemoteFrame, streamOutput, withoutEnd } from "./frame-text.ts";
+import { RemoteSubscription } from "./subscription.ts";
 
 const streamNames = ["stdout", "stderr"] as const;
 type StreamName = (typeof streamNames)[number];
 type Offsets = Record<StreamName, number>;
 
 /** What of the client's params matters for coming back. */
-export interface StreamWishes {
+export interface RemoteStreamOptions {
   stdout_offset?: number;
   stderr_offset?: number;
   encoding?: string;
@@ -24,8 +24,8 @@ export interface StreamWishes {
   resume_key?: string;
 }
 
-export class FollowedStream extends Followed {
-  readonly #wishes: StreamWishes;
+export class RemoteStream extends RemoteSubscription {
+  readonly #wishes: RemoteStreamOptions;
   readonly #resumeKey: string;
   readonly #received: Offsets;
   /** Passed on to the client's connection. */
@@ -37,7 +37,7 @@ export class FollowedStream extends Followed {
 
   readonly takesPlace = false;
 
-  constructor(id: string, connection: FarConnection, outlet: Outlet, wishes: StreamWishes) {
+  constructor(id: string, connection: RemoteConnection, outlet: FrameWriter, wishes: RemoteStreamOptions) {
     super(id, connection, outlet);
     this.#wishes = wishes;
     this.#resumeKey = wishes.resume_key ?? crypto.randomUUID();
@@ -67,7 +67,7 @@ export class FollowedStream extends Followed {
     this.#acknowledged = sum(begin);
   }
 
-  take(frame: FarFrame): void {
+  take(frame: RemoteFrame): void {
     if (frame.type === "stdout" || frame.type === "stderr") this.#takeOutput(frame, frame.type);
     else if (frame.type === "gap") {
       const { stream, to } = fieldsOf(frame) as { stream: StreamName; to: number };
@@ -85,7 +85,7 @@ export class FollowedStream extends Followed {
     this.roomMade();
   }
 
-  async resume(link: FarLink): Promise<void> {
+  async resume(link: RemoteLink): Promise<void> {
     const { encoding, stall_timeout_s } = this.#wishes;
     const asked = { ...this.#received };
     const params = {
@@ -125,7 +125,7 @@ export class FollowedStream extends Followed {
     super.end();
   }
 
-  #takeOutput(frame: FarFrame, stream: StreamName): void {
+  #takeOutput(frame: RemoteFrame, stream: StreamName): void {
     const { end } = streamOutput(frame);
     this.#received[stream] = end;
     const window = this.#wishes.window_bytes;

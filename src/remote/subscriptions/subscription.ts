@@ -2,10 +2,10 @@
 // which the client takes them, and taken up where they were when the link was lost.
 import type { TrlError } from "../../protocol/errors.ts";
 import type { MethodName } from "../../protocol/methods.ts";
-import type { FarConnection } from "../connection.ts";
-import type { FarLink } from "../link.ts";
-import type { Outlet, OutletUser } from "../writer.ts";
-import type { FarFrame } from "./frame-text.ts";
+import type { RemoteConnection } from "../connection.ts";
+import type { RemoteLink } from "../link.ts";
+import type { FrameWriter, FrameWriterUser } from "../writer.ts";
+import type { RemoteFrame } from "./frame-text.ts";
 
 interface Passing {
   /** Nothing where the client is not told in its dialect. */
@@ -18,7 +18,7 @@ interface Passing {
   isLast?: boolean;
 }
 
-export abstract class Followed implements OutletUser {
+export abstract class RemoteSubscription implements FrameWriterUser {
   #waiting: Passing[] = [];
   /** Has been sent, and has not left yet. */
   #leaving: Passing | undefined;
@@ -27,12 +27,12 @@ export abstract class Followed implements OutletUser {
   /** All has come. */
   isComplete = false;
   /** Over which it comes, or was asked for last. */
-  link: FarLink | undefined;
+  link: RemoteLink | undefined;
 
   constructor(
     readonly id: string,
-    readonly connection: FarConnection,
-    readonly outlet: Outlet,
+    readonly connection: RemoteConnection,
+    readonly outlet: FrameWriter,
   ) {
     outlet.attach(this);
   }
@@ -47,9 +47,9 @@ export abstract class Followed implements OutletUser {
   /** How the daemon there is told that we do not follow any more. */
   abstract readonly farewell: [method: MethodName, params: object];
   /** A frame of it has come. */
-  abstract take(frame: FarFrame): void;
+  abstract take(frame: RemoteFrame): void;
   /** Asks on a new link for what comes next. */
-  abstract resume(link: FarLink): Promise<void>;
+  abstract resume(link: RemoteLink): Promise<void>;
   /** It will not go on. */
   abstract lose(error: TrlError): void;
 

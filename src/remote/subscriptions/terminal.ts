@@ -2,18 +2,18 @@
 import type { TrlError } from "../../protocol/errors.ts";
 import { lostExitCode, lostReason } from "../../protocol/exec.ts";
 import type { MethodName, Result } from "../../protocol/methods.ts";
-import type { FarConnection } from "../connection.ts";
+import type { RemoteConnection } from "../connection.ts";
 import { terminalWindowBytes } from "../limits.ts";
-import type { FarLink } from "../link.ts";
-import type { Outlet } from "../writer.ts";
-import { exitText, type FarFrame, fieldsOf, terminalOutput } from "./frame-text.ts";
-import { Followed } from "./subscription.ts";
+import type { RemoteLink } from "../link.ts";
+import type { FrameWriter } from "../writer.ts";
+import { exitText, fieldsOf, type RemoteFrame, terminalOutput } from "./frame-text.ts";
+import { RemoteSubscription } from "./subscription.ts";
 
 /** How the client's dialect writes a frame; nothing where it does not know such a thing. */
 export interface Presentation {
-  output(data: string, frame: FarFrame): string;
+  output(data: string, frame: RemoteFrame): string;
   /** All the others, by their type. */
-  other(frame: FarFrame): string | undefined;
+  other(frame: RemoteFrame): string | undefined;
   isFrontend: boolean;
 }
 
@@ -24,7 +24,7 @@ export const asItIs: Presentation = {
 };
 
 /** What of the client's params matters for coming back. */
-export interface SubscriptionWishes {
+export interface RemoteSubscriptionOptions {
   presentation: Presentation;
   windowBytes: number | undefined;
   isPassive: boolean;
@@ -32,7 +32,7 @@ export interface SubscriptionWishes {
   beginsWithRedraw: boolean;
 }
 
-export class FollowedTerminal extends Followed {
+export class RemoteTerminal extends RemoteSubscription {
   readonly presentation: Presentation;
   readonly #clientWindowBytes: number | undefined;
   readonly #isPassive: boolean;
@@ -47,7 +47,7 @@ export class FollowedTerminal extends Followed {
 
   readonly takesPlace = true;
 
-  constructor(id: string, connection: FarConnection, outlet: Outlet, how: SubscriptionWishes) {
+  constructor(id: string, connection: RemoteConnection, outlet: FrameWriter, how: RemoteSubscriptionOptions) {
     super(id, connection, outlet);
     this.presentation = how.presentation;
     this.#clientWindowBytes = how.windowBytes;
@@ -79,7 +79,7 @@ export class FollowedTerminal extends Followed {
     this.#size = { cols, rows };
   }
 
-  take(frame: FarFrame): void {
+  take(frame: RemoteFrame): void {
     if (frame.type === "output") {
       const { data, end, isRedraw } = terminalOutput(frame);
       if (isRedraw) this.#awaitsRedraw = false;
@@ -99,7 +99,7 @@ export class FollowedTerminal extends Followed {
     else this.pass({ text: this.presentation.other(frame) });
   }
 
-  async resume(link: FarLink): Promise<void> {
+  async resume(link: RemoteLink): Promise<void> {
     const where = this.#awaitsRedraw ? { replay: "screen" } : { from: this.#end };
     const params = { session_id: this.id, ...where, ...this.terms };
     await link.request("pty.subscribe", params, (data) => {

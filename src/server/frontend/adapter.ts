@@ -16,7 +16,7 @@ import type { TerminalSummary } from "../../protocol/pty.ts";
 import { hostRuntime } from "../../protocol/runtime.ts";
 import { validateObject } from "../../protocol/validate.ts";
 import type { Runtime } from "../../remote/runtime.ts";
-import { FollowedTerminal } from "../../remote/subscriptions/terminal.ts";
+import { RemoteTerminal } from "../../remote/subscriptions/terminal.ts";
 import { subscribe } from "../handlers/pty-subscriptions.ts";
 import type { Client } from "../outgoing-queue.ts";
 import type { Router } from "../router.ts";
@@ -189,7 +189,7 @@ function watchesHere(terminal: Terminal, { frontend: { watched }, subscriptions 
 /** As it was when the end was asked for: the frame that tells it may have come before the reply. */
 function watchesThere(runtime: Runtime, id: string, { far }: Client): () => boolean {
   const follower = far.connection(runtime).followed(id);
-  const isWatched = follower instanceof FollowedTerminal && follower.presentation.isFrontend;
+  const isWatched = follower instanceof RemoteTerminal && follower.presentation.isFrontend;
   return () => isWatched;
 }
 

@@ -27,7 +27,7 @@ export function systemHandlers(context: HandlerContext): SystemHandlers {
       running_commands: registry.list().filter((session) => session.isRunning).length,
       pty_sessions: registry.terminals.live.length,
       subscribers: registry.terminals.live.reduce((sum, terminal) => sum + terminal.displayCount, 0),
-      leftover_processes: registry.custody.adoptedCount,
+      leftover_processes: registry.ownership.adoptedCount,
       connections: counters.connections,
       connections_total: counters.connectionsTotal,
       bytes_in: counters.bytesIn,
@@ -59,7 +59,7 @@ export async function describe({
     error_codes: errorCodes,
     capabilities: {
       ...capabilitiesOf({ registry, transports, labels }),
-      isolation: await registry.enclosures.capabilities.describe(),
+      isolation: await registry.isolations.capabilities.describe(),
     },
     limits: {
       max_sessions: options.maxSessions,
@@ -77,7 +77,7 @@ export async function describe({
 
 /** What this daemon can do, of what not every one can, and what is known without a trial. */
 export function capabilitiesOf({
-  registry: { options, custody },
+  registry: { options, ownership },
   transports,
   labels,
 }: Pick<HandlerContext, "registry" | "transports" | "labels">) {
@@ -86,7 +86,7 @@ export function capabilitiesOf({
     runtimes: reachableKinds,
     labels,
     stateful_shells: ["bash", "zsh", "sh", "dash", "ash"],
-    adopts_orphans: custody.adoptsOrphans,
+    adopts_orphans: ownership.adoptsOrphans,
     inherit_env: ["all", "safe", "none"],
     env_defaults: Object.keys(nonInteractive),
     dialects: ["methods", "frontend"],

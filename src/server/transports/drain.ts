@@ -2,7 +2,7 @@
 import { farewellMaxMs, farewellStallMs } from "../limits.ts";
 
 /** Resolves when nothing is left to send, when `takenBytes` has not grown for a while, or when the time is over. */
-export async function untilTaken(isBusy: () => boolean, takenBytes: () => number): Promise<void> {
+export async function untilDrained(isBusy: () => boolean, takenBytes: () => number): Promise<void> {
   const deadline = performance.now() + farewellMaxMs;
   let taken = takenBytes();
   let movedAt = performance.now();

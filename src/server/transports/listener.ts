@@ -1,7 +1,7 @@
 import type { ListeningSocket } from "../../platform/linux/listening.ts";
 
 /** A way into the daemon. All of them lead to the same dispatcher, and all are closed together. */
-export interface Door {
+export interface Listener {
   /** No new clients. */
   stopAccepting(): void;
   /** Lets the last replies leave, then closes every connection. */

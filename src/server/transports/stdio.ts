@@ -7,10 +7,10 @@ import { Connection } from "../connection.ts";
 import type { ServerCounters } from "../counters.ts";
 import type { Dispatcher } from "../dispatch.ts";
 import { pipeBytesMax, readerCheckMs } from "../limits.ts";
-import { untilTaken } from "./drain.ts";
-import type { Door } from "./listener.ts";
+import { untilDrained } from "./drain.ts";
+import type { Listener } from "./listener.ts";
 
-export interface StdioDoor extends Door {
+export interface StdioListener extends Listener {
   /** The input has ended and all is answered, or nobody reads the answers any more. */
   readonly ended: Promise<string>;
 }
@@ -20,7 +20,7 @@ export function serveStdio(
   counters: ServerCounters,
   maxLineBytes: number,
   standardOutput = 1,
-): StdioDoor {
+): StdioListener {
   const { promise: ended, resolve } = Promise.withResolvers<string>();
   const leave = () => {
     connection.closed();
@@ -75,7 +75,7 @@ export function serveStdio(
     cut() {}, // its client cannot come again
     stopAccepting() {},
     async farewell() {
-      await untilTaken(
+      await untilDrained(
         () => connection.isBusy || output.pendingBytes > 0,
         () => counters.bytesOut - output.pendingBytes,
       );

@@ -6,8 +6,8 @@ import { listening } from "../../platform/listening.ts";
 import { Connection } from "../connection.ts";
 import type { ServerCounters } from "../counters.ts";
 import type { Dispatcher } from "../dispatch.ts";
-import { untilTaken } from "./drain.ts";
-import type { Door } from "./listener.ts";
+import { untilDrained } from "./drain.ts";
+import type { Listener } from "./listener.ts";
 import type { TransportStream } from "./transport-stream.ts";
 
 export interface UnixServerOptions {
@@ -24,7 +24,7 @@ export interface UnixServerOptions {
 type Data = { connection: Connection } | undefined;
 type Socket = Bun.Socket<Data>;
 
-export function serveUnix(options: UnixServerOptions): Door {
+export function serveUnix(options: UnixServerOptions): Listener {
   const { path } = options;
   const sockets = new Set<Socket>();
   const { made: listener, socket } = listening(() => listen(options, sockets), options.fd);
@@ -40,7 +40,7 @@ export function serveUnix(options: UnixServerOptions): Door {
     listening: socket,
     stopAccepting: () => stop(false),
     farewell: async () => {
-      await untilTaken(
+      await untilDrained(
         () => isSome("isBusy"),
         () => options.counters.bytesOut,
       );

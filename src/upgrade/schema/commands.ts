@@ -128,7 +128,7 @@ export const BusyShellState = v.object({
 });
 export type BusyShellState = v.InferOutput<typeof BusyShellState>;
 
-export const ExecutorState = v.variant("kind", [
+export const RunnerState = v.variant("kind", [
   v.object({ kind: v.literal("plain"), env: Env, workingDir: v.string() }),
   v.object({
     kind: v.literal("stateful"),
@@ -139,7 +139,7 @@ export const ExecutorState = v.variant("kind", [
     busy: v.optional(BusyShellState),
   }),
 ]);
-export type ExecutorState = v.InferOutput<typeof ExecutorState>;
+export type RunnerState = v.InferOutput<typeof RunnerState>;
 
 export const SessionState = v.object({
   id: v.string(),
@@ -156,7 +156,7 @@ export const SessionState = v.object({
   totals: Receipt,
   /** Which of the enclosures it is kept in. */
   enclosure: v.optional(v.number()),
-  executor: ExecutorState,
+  executor: RunnerState,
   running: v.optional(v.object({ ...record, command: RunningCommandState })),
   /** Pipes of ended commands that a background process holds open. */
   lingeringFds: v.array(Descriptor),

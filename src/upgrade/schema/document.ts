@@ -18,7 +18,7 @@ const Sandbox = v.object({
   secrets: v.array(v.string()),
 });
 
-export const EnclosureState = v.object({
+export const IsolationState = v.object({
   limits: v.record(v.string(), v.number()),
   /** Which of the daemon's control groups. */
   cgroup: v.optional(v.string()),
@@ -29,7 +29,7 @@ export const EnclosureState = v.object({
     v.object({ kind: v.literal("sandbox-exec"), sandbox: Sandbox }),
   ]),
 });
-export type EnclosureState = v.InferOutput<typeof EnclosureState>;
+export type IsolationState = v.InferOutput<typeof IsolationState>;
 
 /** Where the daemon's control groups are: it has moved since it looked. */
 export const CgroupsState = v.variant("version", [
@@ -44,15 +44,15 @@ export const CgroupsState = v.variant("version", [
 ]);
 export type CgroupsState = v.InferOutput<typeof CgroupsState>;
 
-export const EnclosuresState = v.object({
+export const IsolationsState = v.object({
   cgroups: v.optional(CgroupsState),
-  enclosures: v.array(EnclosureState),
+  enclosures: v.array(IsolationState),
 });
-export type EnclosuresState = v.InferOutput<typeof EnclosuresState>;
+export type IsolationsState = v.InferOutput<typeof IsolationsState>;
 
 const Process = v.object({ pid: v.number(), startTime: v.string(), owner: v.optional(Owner) });
 
-export const CustodyState = v.object({
+export const OwnershipState = v.object({
   exempt: v.string(),
   foreign: v.array(v.number()),
   adopted: v.array(Process),
@@ -61,11 +61,11 @@ export const CustodyState = v.object({
   /** The numbers in the marks of sessions. A program that marks nothing does not hand them over. */
   marks: v.optional(v.array(v.object({ sessionId: v.string(), number: v.number() }))),
 });
-export type CustodyState = v.InferOutput<typeof CustodyState>;
+export type OwnershipState = v.InferOutput<typeof OwnershipState>;
 
 export const CoreState = v.object({
-  custody: CustodyState,
-  enclosures: EnclosuresState,
+  custody: OwnershipState,
+  enclosures: IsolationsState,
   commands: CommandStoreState,
   sessions: v.array(SessionState),
   terminals: v.array(TerminalState),
@@ -77,13 +77,13 @@ export const CoreState = v.object({
 export type CoreState = v.InferOutput<typeof CoreState>;
 
 /** A place in a command's output, kept for a client that comes back with its key. */
-export const HeldPlaceState = v.object({
+export const ResumePointState = v.object({
   commandId: v.string(),
   key: v.string(),
   offsets: v.object({ stdout: v.number(), stderr: v.number() }),
   leftMs: v.number(),
 });
-export type HeldPlaceState = v.InferOutput<typeof HeldPlaceState>;
+export type ResumePointState = v.InferOutput<typeof ResumePointState>;
 
 export const CountersState = v.object({
   connectionsTotal: v.number(),
@@ -123,7 +123,7 @@ export const Handover = v.object({
     }),
   ),
   counters: CountersState,
-  heldPlaces: v.array(HeldPlaceState),
+  heldPlaces: v.array(ResumePointState),
   runtimes: RuntimesState,
   core: CoreState,
   upgrades: v.number(),

@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFi
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { connect } from "../../../src/client/connect.ts";
-import { dockerCarrier } from "../../../src/remote/connectors/docker.ts";
+import { dockerConnector } from "../../../src/remote/connectors/docker.ts";
 import { startDocker, type TestDocker } from "../../support/dockerd.ts";
 import { needs } from "../../support/needs.ts";
 import { isAlive, processesWith } from "../../support/processes.ts";
@@ -44,7 +44,7 @@ describe("in a container that runs", () => {
   test("commands, streams and terminals", async () => {
     using own = context();
     const id = engine.run();
-    const far = dockerCarrier({ container: id }, own);
+    const far = dockerConnector({ container: id }, own);
     await using trl = await connect({ open: far.open }, patience);
     await checkCommands(trl);
     await checkStream(trl);
@@ -58,7 +58,7 @@ describe("in a container that runs", () => {
   test("a link that is cut loses nothing and leaves no bridge behind", async () => {
     using own = context();
     const id = engine.run(...engine.withExecutable);
-    const far = dockerCarrier({ container: id }, own);
+    const far = dockerConnector({ container: id }, own);
     await using trl = await connect({ open: far.open }, patience);
     const cut = () => {
       const pids = links(id);
@@ -83,7 +83,7 @@ describe("in a container that runs", () => {
   test("a command that is killed there is dead for those who look from outside, with all that it started", async () => {
     using own = context();
     const id = engine.run(...engine.withExecutable);
-    const far = dockerCarrier({ container: id }, own);
+    const far = dockerConnector({ container: id }, own);
     await using trl = await connect({ open: far.open }, patience);
     await using session = await trl.session();
     const seen = (seconds: number) => processesWith(`sleep ${seconds}`);
@@ -109,7 +109,7 @@ describe("in a container that runs", () => {
   test("docker kill is the end of what ran, and of nothing else", async () => {
     using own = context();
     const [doomed, other] = [1, 2].map(() => engine.run(...engine.withExecutable));
-    const [far, near] = [doomed, other].map((container) => dockerCarrier({ container }, own));
+    const [far, near] = [doomed, other].map((container) => dockerConnector({ container }, own));
     await using trl = await connect({ open: far!.open }, patience);
     await using neighbour = await connect({ open: near!.open }, patience);
     const session = await trl.session();
@@ -133,7 +133,7 @@ describe("in a container that runs", () => {
   test("as a user without a home", async () => {
     using own = context();
     const id = engine.run("--user", "1000:1000");
-    const far = dockerCarrier({ container: id }, own);
+    const far = dockerConnector({ container: id }, own);
     await using trl = await connect({ open: far.open }, patience);
     await using session = await trl.session();
     expect((await session.run("id -u")).stdout).toBe("1000\n");
@@ -152,7 +152,7 @@ describe("in a container that runs", () => {
       symlinkSync("busybox", join(root.path, "bin", applet));
     const pack = "tar -c . | docker import --change 'ENV PATH=/bin' - trl-test-musl:1";
     expect(Bun.spawnSync(["sh", "-c", pack], { cwd: root.path, env: engine.env }).exitCode).toBe(0);
-    const far = dockerCarrier({ image: "trl-test-musl:1", options: ["--network", "none"] }, own);
+    const far = dockerConnector({ image: "trl-test-musl:1", options: ["--network", "none"] }, own);
     const error = await refusal(connect({ open: far.open }, { patienceS: 0 }));
     expect(error!.message).toContain(`trl-linux-${process.arch}-musl is needed to run there`);
     await far.dispose();
@@ -160,17 +160,17 @@ describe("in a container that runs", () => {
 
   test("that does not exist, or without an engine, the reason is Docker's", async () => {
     using own = context();
-    const far = dockerCarrier({ container: "nobody" }, own);
+    const far = dockerConnector({ container: "nobody" }, own);
     const error = await refusal(connect({ open: far.open }, { patienceS: 0 }));
     expect(error).toMatchObject({ code: "RUNTIME_UNAVAILABLE" });
     expect(error!.message).toMatch(/^docker nobody: .*No such container: nobody/);
     using elsewhere = farContext({ env: { ...engine.env, DOCKER_HOST: "unix:///nowhere.sock" } });
-    const lost = dockerCarrier({ container: "nobody" }, elsewhere);
+    const lost = dockerConnector({ container: "nobody" }, elsewhere);
     const unreachable = await refusal(connect({ open: lost.open }, { patienceS: 0 }));
     expect(unreachable!.message).toMatch(
       /Cannot connect to the Docker daemon|failed to connect to the docker API/i,
     );
-    const missing = dockerCarrier({ container: "nobody", program: ["no-such-docker"] }, own);
+    const missing = dockerConnector({ container: "nobody", program: ["no-such-docker"] }, own);
     const absent = await refusal(connect({ open: missing.open }, { patienceS: 0 }));
     expect(absent!.message).toContain("no-such-docker cannot be started");
   });
@@ -182,7 +182,7 @@ describe("from an image", () => {
   test("a container is made when it is first needed, shared by all links, and removed", async () => {
     using own = context();
     const before = containers();
-    const far = dockerCarrier(spec(), own);
+    const far = dockerConnector(spec(), own);
     expect(await refusal(connect({ open: far.find }))).toMatchObject({ code: "RUNTIME_UNAVAILABLE" });
     expect(containers()).toEqual(before);
     const clients = await Promise.all(Array.from({ length: 3 }, () => connect({ open: far.open })));
@@ -199,7 +199,7 @@ describe("from an image", () => {
   test("that is killed, what ran is over, and there is a new one for the next", async () => {
     using own = context();
     const before = containers();
-    const far = dockerCarrier(spec(), own);
+    const far = dockerConnector(spec(), own);
     await using trl = await connect({ open: far.open }, patience);
     const session = await trl.session();
     const stream = session.stream("echo begun; sleep 1000", { timeoutS: 0 });
@@ -226,7 +226,7 @@ describe("from an image", () => {
     const live = owned(`${hostname()}:${other.pid}:${startTime(other.pid)}`);
     const dead = owned(`${hostname()}:${other.pid}:1`); // the pid is another's by now
     const foreign = owned("another-machine:1:1");
-    const far = dockerCarrier(spec(), own);
+    const far = dockerConnector(spec(), own);
     await using trl = await connect({ open: far.open });
     await checkCommands(trl);
     expect([live, dead, foreign].map(engine.isRunning)).toEqual([true, false, true]);
@@ -243,7 +243,7 @@ describe("from an image", () => {
     writeFileSync(slow, `#!/bin/sh\necho "$1 $2" >>${log}\n[ "$1" != run ] || exec sleep 1000\n`, {
       mode: 0o755,
     });
-    const far = dockerCarrier({ image: "large", program: [slow] }, own);
+    const far = dockerConnector({ image: "large", program: [slow] }, own);
     const opening = refusal(connect({ open: far.open }, { patienceS: 0 }));
     const calls = () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []);
     await until("the making", () => calls().includes("run -d"));
@@ -254,7 +254,7 @@ describe("from an image", () => {
 
   test("that is not there, the reason is Docker's", async () => {
     using own = context();
-    const far = dockerCarrier({ image: "no-such-image:1", options: ["--pull", "never"] }, own);
+    const far = dockerConnector({ image: "no-such-image:1", options: ["--pull", "never"] }, own);
     const error = await refusal(connect({ open: far.open }, { patienceS: 0 }));
     expect(error).toMatchObject({ code: "RUNTIME_UNAVAILABLE" });
     expect(error!.message).toMatch(/no container could be made of no-such-image:1: .*No such image/i);

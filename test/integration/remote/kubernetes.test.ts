@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "../../../src/client/connect.ts";
-import { kubernetesCarrier } from "../../../src/remote/connectors/kubernetes.ts";
+import { kubernetesConnector } from "../../../src/remote/connectors/kubernetes.ts";
 import { endAll, processesWith } from "../../support/processes.ts";
 import {
   checkCommands,
@@ -67,7 +67,7 @@ describe("in a pod", () => {
     await using kube = await cluster();
     const pod = `worker-${process.pid}`; // no one else's links are to be cut
     const links = () => processesWith(`exec -i ${pod} -- sh -c`);
-    const far = kubernetesCarrier({ pod }, kube.context);
+    const far = kubernetesConnector({ pod }, kube.context);
     await using trl = await connect({ open: far.open }, patience);
     await checkCommands(trl);
     const cut = () => {
@@ -93,7 +93,7 @@ describe("in a pod", () => {
   test("the command line names context, namespace, pod and container", async () => {
     await using kube = await cluster();
     const spec = { pod: "deploy/web", namespace: "prod", container: "app", context: "far" };
-    const far = kubernetesCarrier(spec, kube.context);
+    const far = kubernetesConnector(spec, kube.context);
     expect(far.target).toBe("far/prod/deploy/web/app");
     await (await connect({ open: far.open })).close();
     const [call] = kube.calls();
@@ -110,7 +110,7 @@ describe("in a pod", () => {
   ])("%s", async (words, isCertain) => {
     await using kube = await cluster();
     kube.refuse(words);
-    const far = kubernetesCarrier({ pod: "worker-0" }, kube.context);
+    const far = kubernetesConnector({ pod: "worker-0" }, kube.context);
     const error = await refusal(connect({ open: far.open }, { patienceS: 0 }));
     expect(error).toMatchObject({
       code: "RUNTIME_UNAVAILABLE",

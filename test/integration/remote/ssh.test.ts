@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from "node:path";
 import { NoDaemonError } from "../../../src/client/carriers/carrier.ts";
 import { connect } from "../../../src/client/connect.ts";
-import { sshCarrier } from "../../../src/remote/connectors/ssh.ts";
+import { sshConnector } from "../../../src/remote/connectors/ssh.ts";
 import { Executables } from "../../../src/remote/provision/executables.ts";
 import { needs } from "../../support/needs.ts";
 import { isAlive, processesWith } from "../../support/processes.ts";
@@ -53,7 +53,7 @@ describe("over ssh", () => {
     using context = farContext();
     // What start files print is not taken for frames.
     writeFileSync(join(sshd.home, ".bashrc"), "echo welcome; printf 'no newline here'; echo oh >&2\n");
-    const far = sshCarrier(sshd.spec, context);
+    const far = sshConnector(sshd.spec, context);
     await using trl = await connect({ open: far.open }, patience);
     await checkCommands(trl);
     await checkStream(trl);
@@ -74,7 +74,7 @@ describe("over ssh", () => {
   test("a link that is cut in the middle of a stream and of a terminal loses nothing", async () => {
     await using sshd = await startSshd();
     using context = farContext();
-    const far = sshCarrier(sshd.spec, context);
+    const far = sshConnector(sshd.spec, context);
     await using trl = await connect({ open: far.open }, patience);
     let cuts = 0;
     await checkStream(trl, (bytes) => {
@@ -92,13 +92,13 @@ describe("over ssh", () => {
   test("what is over there stays when everybody leaves, and is found again", async () => {
     await using sshd = await startSshd();
     using context = farContext();
-    const first = sshCarrier(sshd.spec, context);
+    const first = sshConnector(sshd.spec, context);
     expect(await refusal(connect({ open: first.find }))).toMatchObject({ cause: expect.any(NoDaemonError) });
     const before = await connect({ open: first.open });
     const { id } = await before.session({ name: "stays" });
     await before.close();
     await first.dispose();
-    const second = sshCarrier(sshd.spec, context);
+    const second = sshConnector(sshd.spec, context);
     await using trl = await connect({ open: second.find });
     expect((await trl.openSession("stays")).id).toBe(id);
     expect(sshd.daemonPids()).toEqual([(await trl.call("system.stats", {})).pid]);
@@ -108,7 +108,7 @@ describe("over ssh", () => {
   test("more links than one connection of ssh may have", async () => {
     await using sshd = await startSshd();
     using context = farContext();
-    const far = sshCarrier(sshd.spec, context);
+    const far = sshConnector(sshd.spec, context);
     const first = await connect({ open: far.open });
     const clients = await Promise.all(Array.from({ length: 14 }, () => connect({ open: far.open })));
     const pids = await Promise.all(clients.map(async (trl) => (await trl.call("system.stats", {})).pid));
@@ -120,7 +120,7 @@ describe("over ssh", () => {
   test("the daemon there is killed: what ran is over, and the next one begins anew", async () => {
     await using sshd = await startSshd();
     using context = farContext();
-    const far = sshCarrier(sshd.spec, context);
+    const far = sshConnector(sshd.spec, context);
     await using trl = await connect({ open: far.open }, patience);
     const session = await trl.session();
     const stream = session.stream("sleep 1000", { timeoutS: 0 });
@@ -145,7 +145,7 @@ describe("the executable over there", () => {
     await using sshd = await startSshd({ hasExecutable: false, hasGunzip: false });
     using context = farContext();
     // Each stands for a program of its own: they know nothing of each other.
-    const carriers = Array.from({ length: 3 }, () => sshCarrier(sshd.spec, context));
+    const carriers = Array.from({ length: 3 }, () => sshConnector(sshd.spec, context));
     const clients = await Promise.all(carriers.map(({ open }) => connect({ open })));
     for (const trl of clients) await checkCommands(trl);
     const { ino, mtimeMs } = statSync(executableIn(sshd));
@@ -159,7 +159,7 @@ describe("the executable over there", () => {
   test("that is short, another or not executable is replaced before it becomes a daemon", async () => {
     await using sshd = await startSshd({ hasGunzip: false });
     using context = farContext();
-    const far = sshCarrier(sshd.spec, context);
+    const far = sshConnector(sshd.spec, context);
     const first = await connect({ open: far.open });
     const session = await first.session();
     expect((await session.run("command -v gunzip")).stdout).toBe("");
@@ -188,7 +188,7 @@ describe("the executable over there", () => {
     await using sshd = await startSshd({ hasExecutable: false, hasGunzip: false });
     using context = farContext();
     writeFileSync(join(sshd.home, ".cache"), "not a directory");
-    const far = sshCarrier(sshd.spec, context);
+    const far = sshConnector(sshd.spec, context);
     await using trl = await connect({ open: far.open });
     await checkCommands(trl);
     expect(readdirSync(join(sshd.runtimeDir, "bin"))).toHaveLength(1);
@@ -198,7 +198,7 @@ describe("the executable over there", () => {
   test("that is not at hand is named", async () => {
     await using sshd = await startSshd({ hasExecutable: false });
     using context = farContext({ executables: new Executables({ own: undefined, dirs: ["/nowhere"] }) });
-    const far = sshCarrier(sshd.spec, context);
+    const far = sshConnector(sshd.spec, context);
     const error = await refusal(connect({ open: far.open }, { patienceS: 0 }));
     expect(error).toMatchObject({ code: "RUNTIME_UNAVAILABLE" });
     expect(error!.message).toMatch(/^ssh \S+: trl-linux-\S+ is needed to run there \(looked in \/nowhere\)/);
@@ -222,7 +222,7 @@ describe("what ssh has to say is the reason:", () => {
   ])("%s", async (_, specOf, reason) => {
     await using sshd = await startSshd();
     using context = farContext();
-    const far = sshCarrier(specOf(sshd), context);
+    const far = sshConnector(specOf(sshd), context);
     const error = await refusal(connect({ open: far.open }, { patienceS: 0 }));
     expect(error).toMatchObject({ code: "RUNTIME_UNAVAILABLE", message: expect.stringMatching(reason) });
     await far.dispose();

@@ -2,26 +2,26 @@
 import { expect, test } from "bun:test";
 import type { CarrierEvents } from "../../../src/client/carriers/carrier.ts";
 import type { RuntimeSpec } from "../../../src/protocol/runtime.ts";
-import { FarConnection } from "../../../src/remote/connection.ts";
-import type { FarLink } from "../../../src/remote/link.ts";
+import { RemoteConnection } from "../../../src/remote/connection.ts";
+import type { RemoteLink } from "../../../src/remote/link.ts";
 import { Runtime } from "../../../src/remote/runtime.ts";
-import type { FarFrame } from "../../../src/remote/subscriptions/frame-text.ts";
-import { Followed } from "../../../src/remote/subscriptions/subscription.ts";
-import type { Outlet } from "../../../src/remote/writer.ts";
+import type { RemoteFrame } from "../../../src/remote/subscriptions/frame-text.ts";
+import { RemoteSubscription } from "../../../src/remote/subscriptions/subscription.ts";
+import type { FrameWriter } from "../../../src/remote/writer.ts";
 import { until } from "../../support/wait.ts";
 
-const outlet = { attach() {}, detach() {} } as unknown as Outlet;
+const outlet = { attach() {}, detach() {} } as unknown as FrameWriter;
 
-class Follower extends Followed {
-  readonly resumed: FarLink[] = [];
+class Follower extends RemoteSubscription {
+  readonly resumed: RemoteLink[] = [];
   readonly taken: string[] = [];
   readonly takesPlace = false;
-  readonly farewell: Followed["farewell"] = ["exec.detach", { stream_id: this.id }];
-  take({ text }: FarFrame): void {
+  readonly farewell: RemoteSubscription["farewell"] = ["exec.detach", { stream_id: this.id }];
+  take({ text }: RemoteFrame): void {
     this.taken.push(text);
   }
   lose(): void {}
-  async resume(link: FarLink): Promise<void> {
+  async resume(link: RemoteLink): Promise<void> {
     this.resumed.push(link);
   }
 }
@@ -41,7 +41,7 @@ test("it is asked for once on each link, however many losses led there", async (
     };
   };
   const spec = { kind: "socket", path: "/nowhere" } as const;
-  const connection = new FarConnection(new Runtime("far", spec, { open, find: open, target: "nowhere" }));
+  const connection = new RemoteConnection(new Runtime("far", spec, { open, find: open, target: "nowhere" }));
   const cut = () => latest!.closed(new Error("cut"));
   const follower = new Follower("x-1", connection, outlet);
   await connection.once("exec.attach", { stream_id: "x-1" }, { follower });
@@ -91,7 +91,7 @@ test.each(["after", "before"])(
   async (when) => {
     const { runtime, asked, answerLast, prints } = singleProcess();
     const params = { stream_id: "x-1" };
-    const [first, second] = [new FarConnection(runtime), new FarConnection(runtime)];
+    const [first, second] = [new RemoteConnection(runtime), new RemoteConnection(runtime)];
     const leaver = new Follower("x-1", first, outlet);
     const attached = first.once("exec.attach", params, { follower: leaver });
     await until("it to be asked for", () => asked().length === 1);

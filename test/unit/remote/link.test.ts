@@ -1,11 +1,11 @@
 // What a link makes of silence.
 import { afterEach, beforeEach, expect, jest, spyOn, test } from "bun:test";
-import { FarLink } from "../../../src/remote/link.ts";
+import { RemoteLink } from "../../../src/remote/link.ts";
 
 /** A daemon that answers what it is asked unless it sleeps. */
 async function openLink() {
   const daemon = { sleeps: false };
-  const link = await FarLink.open(({ message }) => ({
+  const link = await RemoteLink.open(({ message }) => ({
     send: (text) => {
       const { id } = JSON.parse(text) as { id: string };
       const reply = JSON.stringify({ id, ok: true, data: { version: "1" } });

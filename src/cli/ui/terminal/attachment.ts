@@ -4,7 +4,7 @@ import { lostError } from "../../../client/errors.ts";
 import { TrlError } from "../../../protocol/errors.ts";
 import type { DaemonClient, TerminalFrame } from "../../client.ts";
 import { lostDaemon } from "../../errors.ts";
-import { OutputPasser } from "../../output-writer.ts";
+import { OutputWriter } from "../../output-writer.ts";
 import type { DetachKey } from "./detach-key.ts";
 import { say, UserTerminal, userSize } from "./user-terminal.ts";
 
@@ -47,7 +47,7 @@ export function conclude(ending: Ending, label: string): number {
 }
 
 class Attachment {
-  readonly #passer: OutputPasser;
+  readonly #passer: OutputWriter;
   readonly #ending = Promise.withResolvers<Ending>();
   #lastWrite: Promise<unknown> = Promise.resolve();
   #queuedBytes = 0;
@@ -57,7 +57,7 @@ class Attachment {
     readonly id: string,
     readonly key: DetachKey,
   ) {
-    this.#passer = new OutputPasser(client, () => this.#end({ kind: "signal", signal: "SIGHUP" }));
+    this.#passer = new OutputWriter(client, () => this.#end({ kind: "signal", signal: "SIGHUP" }));
   }
 
   async ended(): Promise<Ending> {

@@ -2,10 +2,10 @@
 
 import { type ByteString, bytesOf, fromText } from "../../process/byte-string.ts";
 import { type EnvOverrides, oddVariables, shellOverrides } from "../../process/environment.ts";
-import type { Places } from "../session-paths.ts";
+import type { SessionPaths } from "../session-paths.ts";
 import type { CommandFeed, ShellDialect, ShellState } from "../shell/dialect.ts";
 import type { LaunchRequest } from "./runner.ts";
-import type { PreparedShell } from "./warm-shell.ts";
+import type { WarmShell } from "./warm-shell.ts";
 
 /** `given` is the directory of the request, where it has one. */
 export function feedFor(
@@ -49,8 +49,8 @@ export function oddNames(env: EnvOverrides, { functionIn }: ShellDialect): OddNa
 export function feedForShell(
   feed: CommandFeed,
   state: ShellState,
-  places: Places,
-  shell: PreparedShell,
+  places: SessionPaths,
+  shell: WarmShell,
 ): CommandFeed {
   const isGiven = feed.workingDir !== state.workingDir;
   if (!isGiven && shell.waitsIn(state.workingDir)) return { ...feed, state, place: "here" };
@@ -59,7 +59,7 @@ export function feedForShell(
   return { ...feed, state, place: "gone", existingParent: existingParent(state.workingDir, places) };
 }
 
-function existingParent(path: ByteString, places: Places): ByteString {
+function existingParent(path: ByteString, places: SessionPaths): ByteString {
   const parent = path.slice(0, path.lastIndexOf("/"));
   if (parent === "") return "/";
   return places.isDirectory(bytesOf(parent)) ? parent : existingParent(parent, places);

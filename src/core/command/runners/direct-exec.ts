@@ -3,7 +3,7 @@
 
 import { type ByteString, textOf } from "../../process/byte-string.ts";
 import type { Env } from "../../process/environment.ts";
-import type { Custody } from "../../process/ownership.ts";
+import type { ProcessOwnership } from "../../process/ownership.ts";
 import { type SpawnedProcess, spawnProcess } from "../../process/spawn.ts";
 import { tagNames } from "../../process/tags.ts";
 import type { CommandFeed, ExportChanges, ProgramDialect, ShellState } from "../shell/dialect.ts";
@@ -11,7 +11,7 @@ import { findProgram } from "./find-program.ts";
 import type { Launched } from "./runner.ts";
 import type { ShellSpec } from "./shell-spec.ts";
 
-export class SolePrograms {
+export class DirectExec {
   /** Of the script that was read last: most commands change nothing. */
   #read: { script: ByteString; changes: ExportChanges | undefined } | undefined;
 
@@ -22,7 +22,7 @@ export class SolePrograms {
     /** Of the shells that would start them otherwise. */
     readonly shells: ShellSpec,
     readonly programs: ProgramDialect,
-    readonly custody: Custody,
+    readonly ownership: ProcessOwnership,
   ) {}
 
   /** Undefined where it is for a shell to run the command. */
@@ -49,8 +49,8 @@ export class SolePrograms {
       openStdin: feed.hasStdin,
     };
     const { sessionId } = this.shells;
-    const process = this.custody.start(sessionId, () => trySpawn(request));
-    if (process) this.custody.addRoot(process.pid, { sessionId, commandId: feed.commandId });
+    const process = this.ownership.start(sessionId, () => trySpawn(request));
+    if (process) this.ownership.addRoot(process.pid, { sessionId, commandId: feed.commandId });
     return process;
   }
 

@@ -5,7 +5,7 @@ import { type ByteString, byteStringOf } from "../../process/byte-string.ts";
 import { PipeReader } from "../../process/pipe-reader.ts";
 import type { ProcessEnd, SpawnedProcess } from "../../process/spawn.ts";
 
-export interface VisitEnd {
+export interface InPlaceEnd {
   exitCode: number;
   workingDir: ByteString;
   previousDir: ByteString | undefined;
@@ -14,23 +14,23 @@ export interface VisitEnd {
 }
 
 /** A command that the shell runs and then waits on. */
-export interface Visit {
+export interface InPlaceRun {
   /** As the command sees it: it ends when the command does. */
   process: SpawnedProcess;
   begin(): void;
   /** Undefined where the shell has not come to say it, but has ended itself. */
-  readonly end: VisitEnd | undefined;
+  readonly end: InPlaceEnd | undefined;
 }
 
 /** A path may have 4096 bytes, twice; the rest is for variables. */
 const listMaxChars = 1024 * 1024;
 
-export class ShellVisits {
+export class InPlaceRuns {
   #pipe: PipeReader | undefined;
   #text: ByteString = "";
   #chars = 0;
   #ends = 0;
-  #onEnd: (end: VisitEnd) => void = () => {};
+  #onEnd: (end: InPlaceEnd) => void = () => {};
   /** That the shell says at the end of the visit. */
   #fieldCount = 0;
   #isOver = false;
@@ -45,13 +45,13 @@ export class ShellVisits {
   }
 
   /** `begin` calls its argument just before it wakes the shell. */
-  prepare(listsVariables: boolean, begin: (justBefore: () => void) => void): Visit {
+  prepare(listsVariables: boolean, begin: (justBefore: () => void) => void): InPlaceRun {
     const { pid, output } = this.shell;
     const { promise: exited, resolve } = Promise.withResolvers<ProcessEnd>();
     this.#shellEnded = resolve;
     const cpuBeforeMs = cpuMsOf(pid) ?? 0;
-    let end: VisitEnd | undefined;
-    const onEnd = (said: VisitEnd) => {
+    let end: InPlaceEnd | undefined;
+    const onEnd = (said: InPlaceEnd) => {
       end = said;
       resolve({ exitCode: said.exitCode, signal: null, goesOn: true });
     };

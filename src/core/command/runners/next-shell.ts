@@ -1,8 +1,8 @@
 // The shell that is started ahead of the next command, and how long it waits.
 import { warmShellIdleMs } from "../../limits.ts";
 import type { ShellState } from "../shell/dialect.ts";
-import type { PreparedShell } from "./warm-shell.ts";
-import type { SpareHolder, SpareShells } from "./warm-shell-pool.ts";
+import type { WarmShell } from "./warm-shell.ts";
+import type { WarmShellHolder, WarmShellPool } from "./warm-shell-pool.ts";
 
 /** Who comes again so soon will come again. */
 const hurryMs = 1;
@@ -11,12 +11,12 @@ const spareDelayMs = 20;
 
 /** Whose shell it is. */
 export interface ShellOwner {
-  newShell(): PreparedShell;
+  newShell(): WarmShell;
   readonly state: ShellState;
 }
 
-export class SpareShell implements SpareHolder {
-  #shell: PreparedShell | undefined;
+export class NextShell implements WarmShellHolder {
+  #shell: WarmShell | undefined;
   #timer: Timer | undefined;
   #isDisposed = false;
   #isResting = false;
@@ -26,7 +26,7 @@ export class SpareShell implements SpareHolder {
 
   constructor(
     readonly owner: ShellOwner,
-    readonly spares: SpareShells,
+    readonly warmShellPool: WarmShellPool,
   ) {}
 
   get isAtRest(): boolean {
@@ -36,19 +36,19 @@ export class SpareShell implements SpareHolder {
   /** None is there, and none is started, until one is taken. */
   rest(): void {
     this.#isResting = true;
-    void this.dropSpare();
+    void this.dropShell();
   }
 
   async dispose(): Promise<void> {
     this.#isDisposed = true;
-    await this.dropSpare();
+    await this.dropShell();
   }
 
   /** Undefined where none is there, or it has been killed while it waited. */
-  take(): PreparedShell | undefined {
+  take(): WarmShell | undefined {
     this.#isResting = false;
     this.#stopTimer();
-    this.spares.release(this);
+    this.warmShellPool.release(this);
     const shell = this.#shell;
     this.#shell = undefined;
     if (!shell?.hasEnded) return shell;
@@ -58,18 +58,18 @@ export class SpareShell implements SpareHolder {
 
   /** The session is in use, if not by way of a shell. One is there again, as long as there are not many. */
   prepareAside(): void {
-    if (this.#shell ? this.#shell.awaitsState : !this.spares.hasRoom) return;
+    if (this.#shell ? this.#shell.awaitsState : !this.warmShellPool.hasRoom) return;
     if (!this.#shell) {
       this.prepareNext();
       return;
     }
     this.#stopTimer();
-    this.spares.hold(this);
+    this.warmShellPool.hold(this);
     this.#waitForAWhile();
   }
 
   /** It was taken, and waits again: its state is the session's. */
-  putBack(shell: PreparedShell): void {
+  putBack(shell: WarmShell): void {
     this.#stopTimer();
     if (this.#isDisposed || this.#isResting || shell.hasEnded) {
       void this.discard(shell);
@@ -77,11 +77,11 @@ export class SpareShell implements SpareHolder {
     }
     if (this.#shell) void this.discard(this.#shell); // it knows less
     this.#shell = shell;
-    this.spares.hold(this);
+    this.warmShellPool.hold(this);
     this.#waitForAWhile();
   }
 
-  async discard(shell: PreparedShell): Promise<void> {
+  async discard(shell: WarmShell): Promise<void> {
     this.#leaving++;
     await shell.discard();
     this.#leaving--;
@@ -90,7 +90,7 @@ export class SpareShell implements SpareHolder {
   prepare(): void {
     if (this.#isDisposed || this.#isResting || this.#shell) return;
     this.#shell = this.owner.newShell();
-    this.spares.hold(this);
+    this.warmShellPool.hold(this);
   }
 
   /**
@@ -105,19 +105,19 @@ export class SpareShell implements SpareHolder {
 
   /** The command runs from now on. */
   began(): void {
-    this.spares.began(this);
+    this.warmShellPool.began(this);
   }
 
   /** The command has ended; the next one may come at once. */
   settled(): void {
-    this.spares.ended(this);
+    this.warmShellPool.ended(this);
     this.#settledAt = performance.now();
   }
 
   /** The command has ended. Under load the shell is started later: with its first command, if that comes sooner. */
   prepareNext(): void {
-    if (this.#shell || !this.spares.isUnderLoad) this.prepareWithState();
-    else this.spares.putOff(this);
+    if (this.#shell || !this.warmShellPool.isUnderLoad) this.prepareWithState();
+    else this.warmShellPool.putOff(this);
   }
 
   /** With a session's state it waits for a while. */
@@ -142,11 +142,11 @@ export class SpareShell implements SpareHolder {
   }
 
   #waitForAWhile(): void {
-    this.#timer = setTimeout(() => void this.dropSpare(), warmShellIdleMs);
+    this.#timer = setTimeout(() => void this.dropShell(), warmShellIdleMs);
   }
 
   #prepareBeside(): void {
-    if (!this.spares.isUnderLoad) this.#prepareIfPossible();
+    if (!this.warmShellPool.isUnderLoad) this.#prepareIfPossible();
   }
 
   #prepareIfPossible(): void {
@@ -157,9 +157,9 @@ export class SpareShell implements SpareHolder {
     }
   }
 
-  async dropSpare(): Promise<void> {
+  async dropShell(): Promise<void> {
     this.#stopTimer();
-    this.spares.release(this);
+    this.warmShellPool.release(this);
     const shell = this.#shell;
     this.#shell = undefined;
     if (shell) await this.discard(shell);

@@ -1,12 +1,12 @@
 // One `shell -c` a command; nothing is carried over. Also for shells that are not POSIX-like (fish, python).
-import type { ExecutorState } from "../../../upgrade/schema/commands.ts";
-import type { Enclosure } from "../../isolation/session-isolation.ts";
+import type { RunnerState } from "../../../upgrade/schema/commands.ts";
+import type { SessionIsolation } from "../../isolation/session-isolation.ts";
 import { type Env, overlayEnv } from "../../process/environment.ts";
-import type { Custody } from "../../process/ownership.ts";
+import type { ProcessOwnership } from "../../process/ownership.ts";
 import { spawnProcess } from "../../process/spawn.ts";
 import { tagNames } from "../../process/tags.ts";
-import { placesOf } from "../session-paths.ts";
-import type { Executor, Launched, LaunchRequest } from "./runner.ts";
+import { sessionPathsOf } from "../session-paths.ts";
+import type { CommandRunner, Launched, LaunchRequest } from "./runner.ts";
 
 export interface PlainSpec {
   sessionId: string;
@@ -14,11 +14,11 @@ export interface PlainSpec {
   env: Env;
   tags: Env;
   workingDir: string;
-  custody: Custody;
-  enclosure: Enclosure | undefined;
+  ownership: ProcessOwnership;
+  sessionIsolation: SessionIsolation | undefined;
 }
 
-export class PlainExecutor implements Executor {
+export class PlainRunner implements CommandRunner {
   readonly isStateful = false;
   readonly #spec: PlainSpec;
 
@@ -35,11 +35,11 @@ export class PlainExecutor implements Executor {
   }
 
   launch(request: LaunchRequest): Launched {
-    const { shell, env, tags, sessionId, custody, enclosure } = this.#spec;
+    const { shell, env, tags, sessionId, ownership, sessionIsolation } = this.#spec;
     const own = this.#spec.workingDir;
-    const workingDir = placesOf(enclosure).require(request.workingDir ?? own, own);
+    const workingDir = sessionPathsOf(sessionIsolation).require(request.workingDir ?? own, own);
     const plain = [shell, "-c", request.command];
-    const { argv, cwd } = enclosure?.wrap(plain, { workingDir }) ?? { argv: plain, cwd: workingDir };
+    const { argv, cwd } = sessionIsolation?.wrap(plain, { workingDir }) ?? { argv: plain, cwd: workingDir };
     const spec = {
       argv,
       env: { ...overlayEnv(env, request.env), ...tags, [tagNames.command]: request.commandId },
@@ -47,8 +47,8 @@ export class PlainExecutor implements Executor {
       extraInputs: 0,
       openStdin: request.wantsStdin,
     };
-    const process = custody.start(sessionId, () => spawnProcess(spec));
-    custody.addRoot(process.pid, { sessionId, commandId: request.commandId });
+    const process = ownership.start(sessionId, () => spawnProcess(spec));
+    ownership.addRoot(process.pid, { sessionId, commandId: request.commandId });
     return {
       process,
       canBeHandedOver: () => true,
@@ -62,7 +62,7 @@ export class PlainExecutor implements Executor {
   readonly isAtRest = true;
   rest(): void {}
 
-  pack(): ExecutorState {
+  pack(): RunnerState {
     const { env, workingDir } = this.#spec;
     return { kind: "plain", env, workingDir };
   }

@@ -1,5 +1,5 @@
 // How commands get their process: through a stateful shell that is prepared ahead, or plainly by `shell -c`.
-import type { ExecutorState } from "../../../upgrade/schema/commands.ts";
+import type { RunnerState } from "../../../upgrade/schema/commands.ts";
 import type { EnvOverrides } from "../../process/environment.ts";
 import type { SpawnedProcess } from "../../process/spawn.ts";
 import type { CommandOutcome } from "../command.ts";
@@ -26,7 +26,7 @@ export interface Launched {
   settle(outcome: CommandOutcome): void;
 }
 
-export interface Executor {
+export interface CommandRunner {
   readonly isStateful: boolean;
   /** Where the session stands now. */
   readonly workingDir: string;
@@ -36,7 +36,7 @@ export interface Executor {
   /** Lets go of what waits for a command, and has nothing else wait until the next one comes. */
   rest(): void;
   readonly isAtRest: boolean;
-  pack(): ExecutorState;
+  pack(): RunnerState;
   /** To be called once, when the command has ended that ran when the program before handed this over. */
   settleResumed(outcome: CommandOutcome): void;
   /** Ends whatever waits for a command. */

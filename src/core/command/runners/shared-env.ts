@@ -2,7 +2,7 @@
 // these are held once, and the session holds what is different. They are as they were when it was created.
 import { type Env, type EnvOverrides, overlayEnv } from "../../process/environment.ts";
 
-export class KeptEnv {
+export class SharedEnv {
   readonly #usual: Env;
   readonly #own: EnvOverrides;
 

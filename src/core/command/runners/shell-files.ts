@@ -4,7 +4,7 @@ import { closeFd } from "../../../platform/libc.ts";
 import { shellStateMaxBytes } from "../../limits.ts";
 import { type ByteString, byteStringOf } from "../../process/byte-string.ts";
 import { type ReportedState, type ShellDialect, type Surroundings, shellFiles } from "../shell/dialect.ts";
-import type { KeptEnv } from "./shared-env.ts";
+import type { SharedEnv } from "./shared-env.ts";
 
 export class ShellFiles {
   /** Open for writing before there is a command, which is then written quickly. */
@@ -16,7 +16,7 @@ export class ShellFiles {
     readonly dir: string,
     readonly dialect: ShellDialect,
     /** What the shell was started with. */
-    readonly launchEnv: KeptEnv,
+    readonly launchEnv: SharedEnv,
   ) {}
 
   /** Undefined where the shell could not report. */

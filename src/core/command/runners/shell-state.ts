@@ -3,9 +3,9 @@ import { intern, internList } from "../../../util/intern.ts";
 import { shellStateMaxBytes } from "../../limits.ts";
 import { type ByteString, byteStringOf, bytesOf } from "../../process/byte-string.ts";
 import type { CommandOutcome } from "../command.ts";
-import type { Places } from "../session-paths.ts";
+import type { SessionPaths } from "../session-paths.ts";
 import type { CommandFeed, ReportedState, ShellState, Surroundings } from "../shell/dialect.ts";
-import type { VisitEnd } from "./in-place-runs.ts";
+import type { InPlaceEnd } from "./in-place-runs.ts";
 import type { LaunchRequest } from "./runner.ts";
 import type { ShellFiles } from "./shell-files.ts";
 
@@ -16,14 +16,14 @@ export interface Reporter {
   request: LaunchRequest;
 }
 
-export class KeptState {
+export class SessionShellState {
   #state: ShellState;
   /** Of the last report. Most commands change nothing, and one that says the same need not be read again. */
   #lastReport: number | undefined;
 
   constructor(
     initial: ShellState,
-    readonly places: Places,
+    readonly places: SessionPaths,
   ) {
     this.#state = initial;
   }
@@ -45,7 +45,7 @@ export class KeptState {
   }
 
   /** The shell waits on. Where its list was too long, the state is as it was, and the shell is not to be used any more. */
-  visited({ files, feed }: Reporter, end: VisitEnd): void {
+  ranInPlace({ files, feed }: Reporter, end: InPlaceEnd): void {
     const { exitCode, workingDir, previousDir, variables } = end;
     const changed = variables ? files.dialect.withVariables!(this.#state, variables) : undefined;
     // What says the same as the last report would now say something new.

@@ -6,28 +6,28 @@ import { fromText, toText } from "../../process/byte-string.ts";
 import { type EnvOverrides, overlayEnv } from "../../process/environment.ts";
 import { requireDescriptors } from "../../resources.ts";
 import type { CommandOutcome } from "../command.ts";
-import { placesOf } from "../session-paths.ts";
-import type { VisitKind } from "../shell/analysis/in-place-kind.ts";
+import { sessionPathsOf } from "../session-paths.ts";
+import type { InPlaceKind } from "../shell/analysis/in-place-kind.ts";
 import type { CommandFeed, ShellState } from "../shell/dialect.ts";
 import { mayHandleSignals } from "../shell/script-parts.ts";
 import { feedFor, feedForShell, oddNames } from "./command-feed.ts";
-import { SolePrograms } from "./direct-exec.ts";
-import { type ShellOwner, SpareShell } from "./next-shell.ts";
-import type { Executor, Launched, LaunchRequest } from "./runner.ts";
-import { KeptEnv } from "./shared-env.ts";
+import { DirectExec } from "./direct-exec.ts";
+import { NextShell, type ShellOwner } from "./next-shell.ts";
+import type { CommandRunner, Launched, LaunchRequest } from "./runner.ts";
+import { SharedEnv } from "./shared-env.ts";
 import { ShellFiles } from "./shell-files.ts";
 import type { ShellSpec } from "./shell-spec.ts";
-import { KeptState, type Reporter } from "./shell-state.ts";
+import { type Reporter, SessionShellState } from "./shell-state.ts";
 import type { ShellContext, StatefulSpec, StatefulState } from "./stateful-spec.ts";
-import { PreparedShell } from "./warm-shell.ts";
+import { WarmShell } from "./warm-shell.ts";
 
-export class StatefulExecutor implements Executor, ShellOwner {
+export class StatefulRunner implements CommandRunner, ShellOwner {
   readonly isStateful = true;
   readonly #context: ShellContext;
   readonly #shellSpec: ShellSpec;
-  readonly #kept: KeptState;
-  readonly #spare: SpareShell;
-  readonly #programs: SolePrograms | undefined;
+  readonly #kept: SessionShellState;
+  readonly #spare: NextShell;
+  readonly #programs: DirectExec | undefined;
   /** Counts the commands: what is put off must not meet the next one. */
   #generation = 0;
   #busy: Reporter | undefined;
@@ -35,9 +35,9 @@ export class StatefulExecutor implements Executor, ShellOwner {
   #isTidying = false;
 
   constructor(spec: StatefulSpec) {
-    const { sessionId, shell, dialect, enclosure, env, tags, context, resumed } = spec;
+    const { sessionId, shell, dialect, sessionIsolation, env, tags, context, resumed } = spec;
     this.#context = context;
-    const places = placesOf(enclosure);
+    const places = sessionPathsOf(sessionIsolation);
     const { launchEnv: own, ...initial } = dialect.initialState({ ...env, ...tags });
     const beginning = {
       ...initial,
@@ -46,19 +46,20 @@ export class StatefulExecutor implements Executor, ShellOwner {
       exportedNames: internList(Object.keys(own)),
       lastStatus: 0,
     };
-    this.#kept = new KeptState((resumed?.state as ShellState | undefined) ?? beginning, places);
-    const launchEnv = new KeptEnv(resumed?.launchEnv ?? own, context.usualEnv);
-    this.#shellSpec = { sessionId, shell, dialect, launchEnv, enclosure, places };
+    this.#kept = new SessionShellState((resumed?.state as ShellState | undefined) ?? beginning, places);
+    const launchEnv = new SharedEnv(resumed?.launchEnv ?? own, context.usualEnv);
+    this.#shellSpec = { sessionId, shell, dialect, launchEnv, sessionIsolation, places };
     const { programs } = dialect;
-    if (programs && !enclosure) this.#programs = new SolePrograms(this.#shellSpec, programs, context.custody);
-    this.#spare = new SpareShell(this, context.spares);
+    if (programs && !sessionIsolation)
+      this.#programs = new DirectExec(this.#shellSpec, programs, context.ownership);
+    this.#spare = new NextShell(this, context.warmShellPool);
     if (resumed?.busy) this.#resume(resumed.busy);
-    else if (!resumed && context.spares.hasRoom) this.#spare.prepare();
+    else if (!resumed && context.warmShellPool.hasRoom) this.#spare.prepare();
     this.#spare.feed();
   }
 
   #resume({ dir, launchEnv, mayReport, request, feed }: NonNullable<StatefulState["busy"]>): void {
-    const env = new KeptEnv(launchEnv, this.#context.usualEnv);
+    const env = new SharedEnv(launchEnv, this.#context.usualEnv);
     const files = new ShellFiles(dir, this.#shellSpec.dialect, env);
     files.mayReport = mayReport;
     this.#busy = { files, feed: feed as CommandFeed, request: { workingDir: undefined, ...request } };
@@ -99,10 +100,10 @@ export class StatefulExecutor implements Executor, ShellOwner {
     return this.#kept.state;
   }
 
-  newShell(spec = this.#shellSpec, isLean = false): PreparedShell {
+  newShell(spec = this.#shellSpec, isLean = false): WarmShell {
     requireDescriptors();
-    const { newShellDir, custody } = this.#context;
-    return new PreparedShell(spec, newShellDir(), custody, isLean);
+    const { newShellDir, ownership } = this.#context;
+    return new WarmShell(spec, newShellDir(), ownership, isLean);
   }
 
   launch(request: LaunchRequest): Launched {
@@ -128,7 +129,7 @@ export class StatefulExecutor implements Executor, ShellOwner {
       return this.#launch(request, given, true);
     }
     try {
-      const kind = shell.visitKind(feed);
+      const kind = shell.inPlaceKind(feed);
       return kind ? this.#visit(shell, feed, kind, request) : this.#run(shell, feed, request);
     } catch (error) {
       void this.#spare.discard(shell);
@@ -146,13 +147,13 @@ export class StatefulExecutor implements Executor, ShellOwner {
     const { dialect } = this.#shellSpec;
     if (given.workingDir !== this.state.workingDir) return false;
     const feed: CommandFeed = { ...given, state: this.state, place: "here" };
-    const { hasRoom, isUnderLoad } = this.#context.spares;
-    if ((hasRoom || !isUnderLoad) && dialect.visitKind?.(feed)) return false;
+    const { hasRoom, isUnderLoad } = this.#context.warmShellPool;
+    if ((hasRoom || !isUnderLoad) && dialect.inPlaceKind?.(feed)) return false;
     return (dialect.reportKind?.(feed) ?? "whole") !== "whole";
   }
 
   /** It has the shell for itself, and the shell ends with it. */
-  #run(shell: PreparedShell, feed: CommandFeed, request: LaunchRequest): Launched {
+  #run(shell: WarmShell, feed: CommandFeed, request: LaunchRequest): Launched {
     const stdinFd = shell.prepareCommand(feed);
     const busy = { files: shell.files, feed, request };
     this.#busy = busy;
@@ -160,21 +161,21 @@ export class StatefulExecutor implements Executor, ShellOwner {
       process: shell.process,
       canBeHandedOver: () => shell.hasBegun,
       stdinFd,
-      mayHandleSignals: () => shell.becomesProgram || mayHandleSignals(feed),
+      mayHandleSignals: () => shell.execsProgram || mayHandleSignals(feed),
       begin: () => {
         this.#spare.began();
         shell.begin();
         // In an enclosure it would take from what the command is allowed.
-        if (!this.#shellSpec.enclosure) this.#spare.prepareInTime();
+        if (!this.#shellSpec.sessionIsolation) this.#spare.prepareInTime();
       },
       settle: (outcome) => this.#settle(busy, outcome),
     };
   }
 
   /** The shell runs it and waits on. */
-  #visit(shell: PreparedShell, feed: CommandFeed, kind: VisitKind, request: LaunchRequest): Launched {
+  #visit(shell: WarmShell, feed: CommandFeed, kind: InPlaceKind, request: LaunchRequest): Launched {
     const reporter = { files: shell.files, feed, request };
-    const visit = shell.prepareVisit(feed, kind);
+    const visit = shell.prepareInPlace(feed, kind);
     return {
       process: visit.process,
       canBeHandedOver: () => false,
@@ -186,9 +187,9 @@ export class StatefulExecutor implements Executor, ShellOwner {
         const isUsable = end?.variables !== undefined && !outcome.wasSignalled;
         if (!isUsable) void this.#spare.discard(shell);
         if (!end || !outcome.isOwnEnd) return this.#settle(reporter, outcome);
-        this.#kept.visited(reporter, end);
+        this.#kept.ranInPlace(reporter, end);
         if (!isUsable) return;
-        shell.visitedIn(end.workingDir, end.workingDir !== feed.workingDir);
+        shell.ranInPlaceIn(end.workingDir, end.workingDir !== feed.workingDir);
         this.#spare.settled();
         this.#spare.putBack(shell);
       },
@@ -220,7 +221,7 @@ export class StatefulExecutor implements Executor, ShellOwner {
     });
   }
 
-  #takeShell(env: EnvOverrides, isLean: boolean): PreparedShell {
+  #takeShell(env: EnvOverrides, isLean: boolean): WarmShell {
     const { others: odd } = oddNames(env, this.#shellSpec.dialect);
     this.#generation++;
     this.#isTidying = false;
@@ -237,5 +238,5 @@ export class StatefulExecutor implements Executor, ShellOwner {
 
 function withLaunchEnv(spec: ShellSpec, odd: [string, string | null][]): ShellSpec {
   const env = spec.launchEnv.all();
-  return { ...spec, launchEnv: new KeptEnv(overlayEnv(env, Object.fromEntries(odd)), env) };
+  return { ...spec, launchEnv: new SharedEnv(overlayEnv(env, Object.fromEntries(odd)), env) };
 }

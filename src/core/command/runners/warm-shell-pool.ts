@@ -4,19 +4,19 @@ import { availableParallelism } from "node:os";
 import { loadAgeMs, warmShellDelayMs, warmShells } from "../../limits.ts";
 import { descriptorLimit, memoryLimit } from "../../resources.ts";
 
-export interface SpareHolder {
-  dropSpare(): Promise<void>;
+export interface WarmShellHolder {
+  dropShell(): Promise<void>;
   /** A processor is free for what was put off. */
   prepareWithState(): void;
 }
 
-export class SpareShells {
+export class WarmShellPool {
   /** In the order of their last use, as a Set keeps them. */
-  readonly #holders = new Set<SpareHolder>();
+  readonly #holders = new Set<WarmShellHolder>();
   /** Sessions whose command runs, in the order in which the commands began, and when. */
-  readonly #running = new Map<SpareHolder, number>();
+  readonly #running = new Map<WarmShellHolder, number>();
   /** Sessions that are to have a shell when there is no load, in the order of their last command. */
-  readonly #putOff = new Set<SpareHolder>();
+  readonly #putOff = new Set<WarmShellHolder>();
   #timer: Timer | undefined;
 
   constructor(
@@ -40,34 +40,34 @@ export class SpareShells {
     return this.#running.size >= this.processors;
   }
 
-  began(holder: SpareHolder): void {
+  began(holder: WarmShellHolder): void {
     this.#putOff.delete(holder);
     this.#running.delete(holder);
     this.#running.set(holder, this.now());
   }
 
-  ended(holder: SpareHolder): void {
+  ended(holder: WarmShellHolder): void {
     this.#running.delete(holder);
   }
 
   /** Calls the holder's `prepareWithState` once the load is over. */
-  putOff(holder: SpareHolder): void {
+  putOff(holder: WarmShellHolder): void {
     this.#putOff.delete(holder);
     this.#putOff.add(holder);
     this.#timer ??= setTimeout(() => this.#prepareNext(), warmShellDelayMs);
   }
 
   /** A session that has just run a command is likely to run another. */
-  hold(holder: SpareHolder): void {
+  hold(holder: WarmShellHolder): void {
     this.#holders.delete(holder);
     this.#holders.add(holder);
     if (this.#holders.size <= this.max) return;
     const [longestUnused] = this.#holders;
     this.release(longestUnused!);
-    void longestUnused!.dropSpare();
+    void longestUnused!.dropShell();
   }
 
-  release(holder: SpareHolder): void {
+  release(holder: WarmShellHolder): void {
     this.#holders.delete(holder);
     this.#putOff.delete(holder);
   }

@@ -7,27 +7,27 @@ import { failureOf } from "../../../util/failure.ts";
 import { forOwnerAlone } from "../../../util/private-files.ts";
 import { commandDescriptors, pipeSyncWriteMaxBytes } from "../../limits.ts";
 import { type ByteString, bytesOf, fromText, quote } from "../../process/byte-string.ts";
-import type { Custody } from "../../process/ownership.ts";
+import type { ProcessOwnership } from "../../process/ownership.ts";
 import { writeAndClose } from "../../process/pipe-writer.ts";
 import { type SpawnedProcess, spawnProcess } from "../../process/spawn.ts";
 import { descriptorsLeft } from "../../resources.ts";
-import type { VisitKind } from "../shell/analysis/in-place-kind.ts";
-import { type CommandFeed, type ShellState, shellFiles, visitWords } from "../shell/dialect.ts";
-import { ShellVisits, type Visit } from "./in-place-runs.ts";
+import type { InPlaceKind } from "../shell/analysis/in-place-kind.ts";
+import { type CommandFeed, inPlaceWords, type ShellState, shellFiles } from "../shell/dialect.ts";
+import { type InPlaceRun, InPlaceRuns } from "./in-place-runs.ts";
 import { ShellFiles } from "./shell-files.ts";
 import type { ShellSpec } from "./shell-spec.ts";
 
 /** What its processor time is told by. */
-const canMeterVisits = process.platform === "linux";
+const canMeterInPlace = process.platform === "linux";
 
-export class PreparedShell {
+export class WarmShell {
   readonly process: SpawnedProcess;
   readonly files: ShellFiles;
   #hasEnded = false;
   /** It was told to run a command and end. */
   hasBegun = false;
   /** By its command. */
-  becomesProgram = false;
+  execsProgram = false;
   #waitsIn: string | undefined;
   /** What its sandbox hides of others outside. */
   #hidden = "";
@@ -35,12 +35,12 @@ export class PreparedShell {
   #stateFd: number | undefined;
   #commandFd: number | undefined;
   #stdinFd: number | undefined;
-  readonly #visits: ShellVisits | undefined;
+  readonly #visits: InPlaceRuns | undefined;
 
   constructor(
     readonly spec: ShellSpec,
     readonly dir: string,
-    readonly custody: Custody,
+    readonly ownership: ProcessOwnership,
     /** For one command that needs no whole report. */
     readonly isLean = false,
   ) {
@@ -53,8 +53,8 @@ export class PreparedShell {
       throw asSpawnError(error, spec.shell);
     }
     [this.#stateFd, this.#commandFd, this.#stdinFd] = this.process.extraFds;
-    const [visitsFd] = this.process.extraOutFds;
-    if (visitsFd !== undefined) this.#visits = new ShellVisits(this.process, visitsFd);
+    const [inPlaceFd] = this.process.extraOutFds;
+    if (inPlaceFd !== undefined) this.#visits = new InPlaceRuns(this.process, inPlaceFd);
     this.#isOnlyTheSessions();
     void this.process.exited.then(() => {
       this.#hasEnded = true;
@@ -63,7 +63,7 @@ export class PreparedShell {
 
   /** It waits for whatever the session runs next. */
   #isOnlyTheSessions(): void {
-    this.custody.addRoot(this.process.pid, { sessionId: this.spec.sessionId });
+    this.ownership.addRoot(this.process.pid, { sessionId: this.spec.sessionId });
   }
 
   /** It may be killed while it waits, and a command may come before the event. */
@@ -101,25 +101,25 @@ export class PreparedShell {
   }
 
   /** Undefined where the command is to have the shell for itself. */
-  visitKind(feed: CommandFeed): VisitKind | undefined {
-    return this.#visits && this.spec.dialect.visitKind!(feed);
+  inPlaceKind(feed: CommandFeed): InPlaceKind | undefined {
+    return this.#visits && this.spec.dialect.inPlaceKind!(feed);
   }
 
   /** Everything but the word to begin. */
-  prepareVisit(feed: CommandFeed, { variables }: VisitKind): Visit {
+  prepareInPlace(feed: CommandFeed, { variables }: InPlaceKind): InPlaceRun {
     this.#tend(feed);
     this.#writeCommand(feed.command);
     const list = variables.length > 0 ? `builtin declare -p ${variables.join(" ")}\n` : undefined;
     return this.#visits!.prepare(list !== undefined, (justBefore) => {
       if (this.#commandFd === undefined) return; // stopped before it began
       justBefore();
-      const words = list === undefined ? visitWords.run : visitWords.runAndList + list;
+      const words = list === undefined ? inPlaceWords.run : inPlaceWords.runAndList + list;
       writeWhole(this.#commandFd, bytesOf(words));
     });
   }
 
   /** The visit is over, and the shell waits there now. */
-  visitedIn(directory: ByteString, hasMoved: boolean): void {
+  ranInPlaceIn(directory: ByteString, hasMoved: boolean): void {
     this.#isOnlyTheSessions();
     if (hasMoved) this.#waitsIn = this.spec.places.identityOf(bytesOf(directory));
   }
@@ -128,11 +128,11 @@ export class PreparedShell {
   prepareCommand(feed: CommandFeed): number | undefined {
     const { dialect } = this.spec;
     this.#tend(feed);
-    const { prologue, file, isHarmless, becomesProgram } = dialect.commandScript(feed, this.dir);
+    const { prologue, file, isHarmless, execsProgram } = dialect.commandScript(feed, this.dir);
     if (file !== undefined) this.#writeCommand(file);
     this.#prologue = prologue;
     this.files.mayReport = !isHarmless;
-    this.becomesProgram = becomesProgram === true;
+    this.execsProgram = execsProgram === true;
     const stdinFd = this.#stdinFd!;
     this.#stdinFd = undefined;
     if (feed.hasStdin) return stdinFd;
@@ -150,13 +150,13 @@ export class PreparedShell {
     this.#commandFd = undefined;
     this.hasBegun = true;
     this.#visits?.end();
-    const word = this.spec.dialect.visitKind && !this.isLean ? visitWords.none : "";
+    const word = this.spec.dialect.inPlaceKind && !this.isLean ? inPlaceWords.none : "";
     this.#tell(fd, shellFiles.prologue, this.#prologue, word);
   }
 
   #tend({ commandId }: CommandFeed): void {
     const { pid } = this.process;
-    this.custody.addRoot(pid, { sessionId: this.spec.sessionId, commandId });
+    this.ownership.addRoot(pid, { sessionId: this.spec.sessionId, commandId });
     sendSignal(pid, "SIGCONT"); // somebody may have stopped it while it waited
   }
 
@@ -166,30 +166,33 @@ export class PreparedShell {
     this.#stateFd = this.#commandFd = this.#stdinFd = undefined;
     if (!this.#hasEnded) sendSignal(this.process.pid, "SIGKILL");
     await this.process.exited;
-    await this.custody.removeRoot(this.process.pid);
+    await this.ownership.removeRoot(this.process.pid);
     await Promise.all([this.process.output.close(), this.#visits?.close()]);
     this.files.remove();
   }
 
   /** Its sandbox shows what one that is made now would hide, such as the socket of a daemon that came later. */
   get isOutdated(): boolean {
-    return this.spec.enclosure !== undefined && String(this.spec.enclosure.hiddenNow) !== this.#hidden;
+    return (
+      this.spec.sessionIsolation !== undefined &&
+      String(this.spec.sessionIsolation.hiddenNow) !== this.#hidden
+    );
   }
 
   #spawn(): SpawnedProcess {
-    const { dialect, shell, launchEnv, enclosure } = this.spec;
-    this.#hidden = String(enclosure?.hiddenNow);
+    const { dialect, shell, launchEnv, sessionIsolation } = this.spec;
+    this.#hidden = String(sessionIsolation?.hiddenNow);
     this.#writeFile(dialect.bootFile, dialect.bootScript(this.dir, this.isLean));
     const { argv, env } = dialect.launch(shell, this.dir);
     const request = {
-      argv: enclosure?.wrap(argv, { workingDir: "/", ownDir: this.dir }).argv ?? argv,
+      argv: sessionIsolation?.wrap(argv, { workingDir: "/", ownDir: this.dir }).argv ?? argv,
       env: { ...launchEnv.all(), ...env },
       workingDir: "/",
       extraInputs: 3,
-      extraOutputs: dialect.visitKind && canMeterVisits && !enclosure && !this.isLean ? 1 : 0,
+      extraOutputs: dialect.inPlaceKind && canMeterInPlace && !sessionIsolation && !this.isLean ? 1 : 0,
       openStdin: false,
     };
-    return this.custody.start(this.spec.sessionId, () => spawnProcess(request));
+    return this.ownership.start(this.spec.sessionId, () => spawnProcess(request));
   }
 
   /** A long script goes by way of a file: the pipe takes one page without waiting for its reader. */

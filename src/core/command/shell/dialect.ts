@@ -3,7 +3,7 @@
 // closed before the user's first word runs, but for a visit, which can do nothing with them. At its end it writes its state to a file in its private directory,
 // through a descriptor that is open for that moment only.
 import type { ByteString } from "../../process/byte-string.ts";
-import type { VisitKind } from "./analysis/in-place-kind.ts";
+import type { InPlaceKind } from "./analysis/in-place-kind.ts";
 
 /** What a session carries from one command to the next. */
 export interface ShellState {
@@ -58,7 +58,7 @@ export interface CommandScript {
   /** It leaves the shell as it is, and there will be no report. */
   isHarmless?: boolean;
   /** The shell is replaced by the program that the command consists of. */
-  becomesProgram?: boolean;
+  execsProgram?: boolean;
 }
 
 /** What is to be known for starting a program without a shell, as a shell would start it. */
@@ -90,7 +90,7 @@ export interface ShellDialect {
   /** The name of the function that this variable of the environment hands over. A dialect without it takes none. */
   functionIn?(variable: string, value: string): string | undefined;
   /** Whether a shell that waits can run the command and wait on. A dialect without it has no such shells. */
-  visitKind?(feed: CommandFeed): VisitKind | undefined;
+  inPlaceKind?(feed: CommandFeed): InPlaceKind | undefined;
   /** The state with those variables as the shell lists them. */
   withVariables?(state: ShellState, listed: ByteString): Pick<ShellState, "script" | "exportedNames">;
   /** A dialect without it has every program started by a shell. */
@@ -122,7 +122,7 @@ export interface ReportContext {
  * Commands to a shell that takes in-place runs, on descriptor 4: run the command; run it and list the variables named on
  * the next line; take no more in-place runs. The last one is followed by the prologue.
  */
-export const visitWords = { run: "r", runAndList: "v", none: "g" } as const;
+export const inPlaceWords = { run: "r", runAndList: "v", none: "g" } as const;
 
 /** Files in a shell's directory. */
 export const shellFiles = {

@@ -8,7 +8,7 @@ import type { Packing, Unpacking } from "../../../upgrade/schema/fields.ts";
 import type { LivePtyState } from "../../../upgrade/schema/terminals.ts";
 import type { ProcessUsage } from "../../isolation/meter.ts";
 import { PipeReader } from "../../process/pipe-reader.ts";
-import { standstill } from "../../process/read-gate.ts";
+import { readGate } from "../../process/read-gate.ts";
 import { silence } from "../idle-wait.ts";
 import type { PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
 import { MasterWriter } from "./master-writer.ts";
@@ -37,7 +37,7 @@ export class AdoptedPty implements PtyProcess {
     const pipe = reader ? undefined : readByBun(masterFd, printed);
     this.reader = reader;
     const input = given.bytes(pending);
-    void Promise.resolve(standstill.over).then(() => this.#writer.write(input));
+    void Promise.resolve(readGate.over).then(() => this.#writer.write(input));
     const end = endOfAdopted(pid);
     this.exited = end.then(() => {
       this.#hasExited = true;

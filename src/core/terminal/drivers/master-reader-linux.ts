@@ -6,7 +6,7 @@ import { closeFd, readInto } from "../../../platform/libc.ts";
 import { unwatchReadable, watchReadable } from "../../../platform/linux/readiness.ts";
 import { hasOutput, openSlave } from "../../../platform/linux/terminal.ts";
 import { floodTurnBytes, longestPatienceMs } from "../../limits.ts";
-import { standstill } from "../../process/read-gate.ts";
+import { readGate } from "../../process/read-gate.ts";
 import type { PtySpec } from "./driver.ts";
 
 /** More than the kernel keeps of a terminal's output. */
@@ -41,9 +41,9 @@ export class MasterReader {
     const reader = new MasterReader(fd, onOutput);
     if (!reader.#watch()) return undefined;
     reader.#slaveFd = openSlave(fd);
-    if (standstill.over) {
+    if (readGate.over) {
       reader.pause();
-      void standstill.over.then(() => reader.resume());
+      void readGate.over.then(() => reader.resume());
     }
     return reader;
   }

@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import { duplicateMaster, readMaster, setSize } from "../../../platform/terminal.ts";
 import type { Packing } from "../../../upgrade/schema/fields.ts";
 import type { LivePtyState } from "../../../upgrade/schema/terminals.ts";
-import { giveBack } from "../../process/garbage.ts";
+import { rollBack } from "../../process/garbage.ts";
 import { usageOf } from "../../process/usage.ts";
 import { silence } from "../idle-wait.ts";
 import type { PtyDriver, PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
@@ -43,7 +43,7 @@ class NativePty implements PtyProcess {
         rows,
         data: (_terminal, chunk) => {
           printed(chunk);
-          giveBack(chunk);
+          rollBack(chunk);
         },
         // It comes after every write, when all of it has been taken.
         drain: () => {

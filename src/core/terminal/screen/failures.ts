@@ -8,7 +8,7 @@ const lossesMax = 3;
 const slowWorkMs = 100;
 const slowMax = 3;
 
-export class Trouble {
+export class ReadFailures {
   /** Why the screen is not what it should be. */
   error: string | undefined;
   #losses = 0;

@@ -3,7 +3,7 @@
 
 import { plainStart } from "../../../util/plain-start.ts";
 import { scrollbackLines } from "../../limits.ts";
-import { giveBack } from "../../process/garbage.ts";
+import { rollBack } from "../../process/garbage.ts";
 import type { OutputRing } from "../ring.ts";
 
 const newline = 0x0a;
@@ -59,7 +59,7 @@ export function skipFlood(ring: OutputRing, from: number, rows: number): Skip | 
 function lastLinesIn(ring: OutputRing, from: number, rows: number): number | undefined {
   const copy = ring.copy(from);
   const cut = lastLines(Buffer.from(copy.buffer), rows);
-  giveBack(copy);
+  rollBack(copy);
   return cut === undefined ? undefined : from + cut;
 }
 
@@ -78,7 +78,7 @@ function coloursIn(ring: OutputRing, from: number, to: number): string {
   if (!hasEscape(ring, from, to)) return "";
   const copy = ring.copy(from, to);
   const colours = coloursOf(Buffer.from(copy.buffer));
-  giveBack(copy);
+  rollBack(copy);
   return colours;
 }
 

@@ -6,7 +6,7 @@ import { ownFile } from "../../../platform/linux/own-file.ts";
 import { runningUsage } from "../../../platform/linux/running-usage.ts";
 import { screenProcessWord } from "../../../util/own-words.ts";
 import { screenProcessBytesMax, screenProcessIdleMs, screenWorkMs } from "../../limits.ts";
-import type { Custody } from "../../process/ownership.ts";
+import type { ProcessOwnership } from "../../process/ownership.ts";
 import { requireDescriptors } from "../../resources.ts";
 import type { Result, Work } from "./work.ts";
 
@@ -48,7 +48,7 @@ export class ScreenProcess {
   #idle: Timer | undefined;
 
   constructor(
-    readonly custody: Custody,
+    readonly ownership: ProcessOwnership,
     /** Below others by so much, where several want a processor. */
     readonly niceness: number,
   ) {}
@@ -65,7 +65,7 @@ export class ScreenProcess {
     requireDescriptors();
     const child: Bun.Subprocess = Bun.spawn(ownCommand(), {
       argv0: "trl",
-      env: { ...this.custody.exemption.env },
+      env: { ...this.ownership.exemption.env },
       cwd: "/",
       stdio: ["ignore", "ignore", "ignore"],
       serialization: "advanced",

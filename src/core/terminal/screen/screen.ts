@@ -13,14 +13,14 @@ import {
 import type { TerminalSize } from "../drivers/driver.ts";
 import type { OutputRing } from "../ring.ts";
 import { boundaryAt } from "./boundary.ts";
-import { Trouble } from "./failures.ts";
+import { ReadFailures } from "./failures.ts";
 import { isPlain, nextLine, skipFlood } from "./flood-skip.ts";
 import { Queries } from "./queries.ts";
 import { ScreenProcessError } from "./screen-process.ts";
 import type { ScreenQueue, Worker } from "./screens.ts";
 import { Sizes } from "./sizes.ts";
-import { Questions } from "./terminal-queries.ts";
-import { type Drawn, DrawnScreen } from "./upgrade-redraw.ts";
+import { TerminalQueries } from "./terminal-queries.ts";
+import { type Drawn, UpgradeRedraw } from "./upgrade-redraw.ts";
 import { Waits } from "./waits.ts";
 import type { Asked, Pattern, Piece, Query, Result, Work } from "./work.ts";
 
@@ -50,7 +50,7 @@ export class Screen implements Worker {
   #readUpTo = 0;
   /** From there on the output is text, line ends and colours. */
   #plainFrom = 0;
-  readonly #questions = new Questions();
+  readonly #questions = new TerminalQueries();
   /** When everything before it is read, plain output behind it may be left out. */
   #skipAt: number | undefined;
   #noSkipBefore = 0;
@@ -63,8 +63,8 @@ export class Screen implements Worker {
   #lastUse = performance.now();
   #wantsClose = false;
   #isDisposed = false;
-  readonly #trouble = new Trouble();
-  readonly #drawn = new DrawnScreen();
+  readonly #trouble = new ReadFailures();
+  readonly #drawn = new UpgradeRedraw();
 
   constructor(
     readonly ring: OutputRing,

@@ -1,7 +1,7 @@
 // Shares the screen processes among the screens of all terminals: each has its turn with one piece of work. A screen that
 // has once taken more than it may goes to a process of its own kind, where it cannot delay the others.
 import { TrlError } from "../../../protocol/errors.ts";
-import type { Custody } from "../../process/ownership.ts";
+import type { ProcessOwnership } from "../../process/ownership.ts";
 import { ScreenProcess, ScreenProcessError } from "./screen-process.ts";
 import { NeedsBacktracking, refusalError } from "./waits.ts";
 import type { Pattern, Query, Result, Work } from "./work.ts";
@@ -97,10 +97,10 @@ export class Screens {
   /** For those that have been over their budget. */
   readonly quarantine: ScreenQueue;
 
-  constructor(custody: Custody) {
-    this.#usualProcess = new ScreenProcess(custody, 0);
+  constructor(ownership: ProcessOwnership) {
+    this.#usualProcess = new ScreenProcess(ownership, 0);
     this.usual = new ScreenQueue(this.#usualProcess);
-    this.quarantine = new ScreenQueue(new ScreenProcess(custody, 2));
+    this.quarantine = new ScreenQueue(new ScreenProcess(ownership, 2));
   }
 
   /** The first screen is wanted soon. */

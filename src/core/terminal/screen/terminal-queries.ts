@@ -8,7 +8,7 @@ import type { OutputRing } from "../ring.ts";
 const question = /\x1b(?:\[[?>=<]?[\d;:]*(?:[cnxqtu]|\$p)|\]\d+;[^\x07\x1b]*\?|P[+$]q|Z)|\x05/;
 const questionBytesMax = 64;
 
-export class Questions {
+export class TerminalQueries {
   /** There is none behind it. */
   #lastEscape = 0;
 

@@ -9,7 +9,7 @@ export interface Drawn {
   offset: number;
 }
 
-export class DrawnScreen {
+export class UpgradeRedraw {
   #drawn: Drawn | "asked" | undefined;
   #timer: Timer | undefined;
 

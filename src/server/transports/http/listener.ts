@@ -14,7 +14,7 @@ type Server<T> = Bun.Server<T>;
 /** So that one connection more or less does not close and open it. */
 const slack = 4;
 
-export class Listener<T> {
+export class HttpSocket<T> {
   readonly url: string;
   readonly port: number;
   #listening: Server<T> | undefined;

@@ -28,7 +28,7 @@ export interface HttpOptions {
   before: { url: string; port: number; fd?: number | undefined; tickets: Record<string, number> } | undefined;
 }
 
-export class HttpHouse {
+export class HttpRoutes {
   readonly sockets = new Set<Bun.ServerWebSocket<SocketData>>();
   readonly #gate: Gate;
   readonly tickets: Tickets;

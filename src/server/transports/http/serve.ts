@@ -1,21 +1,21 @@
 // The HTTP door: it listens, and lets in by request or by WebSocket.
 
 import { idleHttpSeconds } from "../../limits.ts";
-import { untilTaken } from "../drain.ts";
-import type { Door } from "../listener.ts";
-import { Listener } from "./listener.ts";
-import { HttpHouse, type HttpOptions } from "./routes.ts";
+import { untilDrained } from "../drain.ts";
+import type { Listener } from "../listener.ts";
+import { HttpSocket } from "./listener.ts";
+import { type HttpOptions, HttpRoutes } from "./routes.ts";
 import { type SocketData, webSocketHandler } from "./websocket.ts";
 
-export interface HttpDoor extends Door {
+export interface HttpListener extends Listener {
   url: string;
   port: number;
   /** Those that can still be redeemed, and for how many ms. */
   tickets(): Record<string, number>;
 }
 
-export function serveHttp(options: HttpOptions): HttpDoor {
-  const house = new HttpHouse(options);
+export function serveHttp(options: HttpOptions): HttpListener {
+  const house = new HttpRoutes(options);
   const { hostname, tls, dispatcher, counters, maxLineBytes, before } = options;
   const listen = (port: number) =>
     Bun.serve<SocketData>({
@@ -32,7 +32,7 @@ export function serveHttp(options: HttpOptions): HttpDoor {
       websocket: webSocketHandler({ dispatcher, counters, maxLineBytes, sockets: house.sockets }),
       error: (cause) => house.internalError(cause),
     });
-  const listener = new Listener(options.port, listen, dispatcher.log, before);
+  const listener = new HttpSocket(options.port, listen, dispatcher.log, before);
   return {
     url: listener.url,
     port: listener.port,
@@ -47,7 +47,7 @@ export function serveHttp(options: HttpOptions): HttpDoor {
     tickets: () => house.tickets.pack(),
     stopAccepting: () => house.stopAccepting(),
     async farewell() {
-      await untilTaken(
+      await untilDrained(
         () => listener.pendingRequests > 0 || house.isBusy,
         () => counters.bytesOut,
       );

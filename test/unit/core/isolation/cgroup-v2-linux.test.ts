@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isShortcoming } from "../../../../src/core/isolation/cgroup.ts";
 import { CgroupsV2 } from "../../../../src/core/isolation/cgroup-v2-linux.ts";
-import { chooseCgroups, findPlaces } from "../../../../src/core/isolation/detect-cgroups-linux.ts";
+import { chooseCgroups, findCgroupPaths } from "../../../../src/core/isolation/detect-cgroups-linux.ts";
 import { isAlive } from "../../../support/processes.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { until } from "../../../support/wait.ts";
@@ -164,7 +164,7 @@ describe("where the daemon is", () => {
 
   test("is found in each hierarchy", () => {
     const own = "5:pids:/\n4:memory:/a/b\n2:cpu,cpuacct:/c\n0::/d\n";
-    expect(findPlaces(v1Mounts, own)).toEqual({
+    expect(findCgroupPaths(v1Mounts, own)).toEqual({
       v1: {
         memory: "/sys/fs/cgroup/memory/a/b",
         cpu: "/sys/fs/cgroup/cpu,cpuacct/c",
@@ -177,20 +177,22 @@ describe("where the daemon is", () => {
 
   test("is found where a mount shows a part of the hierarchy", () => {
     const mounts = "30 25 0:27 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory";
-    expect(findPlaces(mounts, "4:memory:/docker/abc/x").v1).toEqual({ memory: "/sys/fs/cgroup/memory/x" });
-    expect(findPlaces(mounts, "4:memory:/docker/abcdef").v1).toEqual({});
-    expect(findPlaces(mounts, "4:memory:/docker/abc/../../etc").v1).toEqual({});
+    expect(findCgroupPaths(mounts, "4:memory:/docker/abc/x").v1).toEqual({
+      memory: "/sys/fs/cgroup/memory/x",
+    });
+    expect(findCgroupPaths(mounts, "4:memory:/docker/abcdef").v1).toEqual({});
+    expect(findCgroupPaths(mounts, "4:memory:/docker/abc/../../etc").v1).toEqual({});
   });
 
   test("is found in version 2, and told from its root", () => {
     const mounts = `30 25 0:27 / ${dir.path} rw - cgroup2 cgroup2 rw`;
-    expect(findPlaces(mounts, "0::/scope").v2).toEqual({ path: group, isRoot: false });
-    expect(findPlaces(mounts, "0::/").v2).toEqual({ path: dir.path, isRoot: true });
+    expect(findCgroupPaths(mounts, "0::/scope").v2).toEqual({ path: group, isRoot: false });
+    expect(findCgroupPaths(mounts, "0::/").v2).toEqual({ path: dir.path, isRoot: true });
   });
 
   test("is not found where nothing can be read", () => {
-    expect(findPlaces("", "")).toEqual({ v1: {}, v2: undefined });
-    expect(findPlaces("nonsense\n\n - \n", "x\n::\n")).toEqual({ v1: {}, v2: undefined });
+    expect(findCgroupPaths("", "")).toEqual({ v1: {}, v2: undefined });
+    expect(findCgroupPaths("nonsense\n\n - \n", "x\n::\n")).toEqual({ v1: {}, v2: undefined });
   });
 });
 

@@ -1,7 +1,7 @@
 // Where orphans cannot be adopted, as on macOS: groups and tags must find all of ours, and nobody else. And where they
 // can: whose somebody is, is not decided in the moment in which it cannot be told.
 import { expect } from "bun:test";
-import { Custody } from "../../../../src/core/process/ownership.ts";
+import { ProcessOwnership } from "../../../../src/core/process/ownership.ts";
 import { tagNames } from "../../../../src/core/process/tags.ts";
 import { terminate } from "../../../../src/core/process/terminate.ts";
 import { processTable } from "../../../../src/platform/process-table.ts";
@@ -25,22 +25,22 @@ async function firstPid(child: { stdout: ReadableStream<Uint8Array> }): Promise<
 }
 
 needs("linux").test("everything is everything of ours", async () => {
-  const custody = new Custody(false);
-  custody.addSession(sessionId);
+  const ownership = new ProcessOwnership(false);
+  ownership.addSession(sessionId);
   const tags = { [tagNames.session]: sessionId, [tagNames.command]: "x-00000001" };
   const root = start("sleep 300 & echo $!; wait", tags);
   const escaped = start("setsid sleep 301 & echo $!; wait", { ...tags });
   const stranger = start("echo $$; exec sleep 302");
   const forged = start("echo $$; exec sleep 303", { [tagNames.session]: "s-00000000" });
-  custody.addRoot(root.pid, { sessionId, commandId: "x-00000001" });
+  ownership.addRoot(root.pid, { sessionId, commandId: "x-00000001" });
   const [inGroup, escapedPid, strangerPid, forgedPid] = await Promise.all(
     [root, escaped, stranger, forged].map(firstPid),
   );
   await until("the escapee", () => processOf(escapedPid!)?.args === "sleep 301");
-  const members = (await custody.membersOf("everything")).map(({ pid }) => pid);
+  const members = (await ownership.membersOf("everything")).map(({ pid }) => pid);
   expect(members).toEqual(expect.arrayContaining([root.pid, inGroup!, escapedPid!]));
   for (const pid of [strangerPid!, forgedPid!, process.pid, 1]) expect(members).not.toContain(pid);
-  expect(await terminate(custody, "everything", { graceMs: 500 })).toEqual([]);
+  expect(await terminate(ownership, "everything", { graceMs: 500 })).toEqual([]);
   expect([root.pid, inGroup!, escapedPid!].filter(isAlive)).toEqual([]);
   expect([strangerPid!, forgedPid!].filter(isAlive)).toEqual([strangerPid!, forgedPid!]);
   stranger.kill();
@@ -48,39 +48,40 @@ needs("linux").test("everything is everything of ours", async () => {
 });
 
 needs("linux").test("who is just becoming another program is waited for, not disowned", async () => {
-  const custody = new Custody(true);
-  custody.addSession(sessionId);
+  const ownership = new ProcessOwnership(true);
+  ownership.addSession(sessionId);
   // With two sessions that run something, one without tags could be either's.
   const [first, second] = [start("sleep 304"), start("sleep 305")];
-  custody.addRoot(first.pid, { sessionId: "s-00000001", commandId: "x-00000001" });
-  custody.addRoot(second.pid, { sessionId: "s-00000002", commandId: "x-00000002" });
+  ownership.addRoot(first.pid, { sessionId: "s-00000001", commandId: "x-00000001" });
+  ownership.addRoot(second.pid, { sessionId: "s-00000002", commandId: "x-00000002" });
   const { isBlank, environmentOf } = processTable;
   const orphan = start("exec sleep 306", { [tagNames.session]: sessionId });
   try {
     const isIt = (pid: number) => pid === orphan.pid;
     processTable.isBlank = (pid) => isIt(pid) || isBlank(pid);
     processTable.environmentOf = (pid, names) => (isIt(pid) ? {} : environmentOf(pid, names));
-    expect((await custody.lookForEnd({ sessionId })).hasEnded).toBeFalse();
+    expect((await ownership.lookForEnd({ sessionId })).hasEnded).toBeFalse();
   } finally {
     Object.assign(processTable, { isBlank, environmentOf });
   }
-  const isMember = async () => (await custody.membersOf({ sessionId })).some(({ pid }) => pid === orphan.pid);
+  const isMember = async () =>
+    (await ownership.membersOf({ sessionId })).some(({ pid }) => pid === orphan.pid);
   await until("its name", isMember); // it may be becoming another program in fact
-  expect(await terminate(custody, { sessionId }, { graceMs: 500 })).toEqual([]);
+  expect(await terminate(ownership, { sessionId }, { graceMs: 500 })).toEqual([]);
   expect(isAlive(orphan.pid)).toBeFalse();
   for (const child of [first, second]) child.kill();
 });
 
 needs("linux").test("PID 1 gives an orphan to a session only by its mark or tags", async () => {
   for (const isInit of [false, true]) {
-    const custody = new Custody(true, undefined, `${process.pid}:/tmp/custody-test.sock`, isInit);
-    custody.addSession(sessionId);
-    const root = custody.start(sessionId, () => start("exec sleep 307"));
-    custody.addRoot(root.pid, { sessionId, commandId: "x-00000001" });
+    const ownership = new ProcessOwnership(true, undefined, `${process.pid}:/tmp/custody-test.sock`, isInit);
+    ownership.addSession(sessionId);
+    const root = ownership.start(sessionId, () => start("exec sleep 307"));
+    ownership.addRoot(root.pid, { sessionId, commandId: "x-00000001" });
     const stranger = start("echo $$; exec sleep 308");
-    const marked = custody.start(sessionId, () => start("echo $$; exec sleep 309"));
+    const marked = ownership.start(sessionId, () => start("echo $$; exec sleep 309"));
     await Promise.all([stranger, marked].map(firstPid));
-    const members = (await custody.membersOf({ sessionId })).map(({ pid }) => pid);
+    const members = (await ownership.membersOf({ sessionId })).map(({ pid }) => pid);
     expect(members).toContain(marked.pid);
     // Elsewhere only descendants come to the daemon, and the only session that runs a command has left them.
     expect(members.includes(stranger.pid)).toBe(!isInit);

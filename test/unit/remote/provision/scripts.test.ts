@@ -2,7 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { connectScript, copyScript, type FarExecutable } from "../../../../src/remote/provision/scripts.ts";
+import {
+  connectScript,
+  copyScript,
+  type RemoteExecutable,
+} from "../../../../src/remote/provision/scripts.ts";
 import { needs } from "../../../support/needs.ts";
 import { sha256 } from "../../../support/stream.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
@@ -10,7 +14,7 @@ import { tempDir } from "../../../support/temp-dir.ts";
 /** Stands for the program: says how it was called. */
 const program = "#!/bin/sh\necho called: $0 $*\n";
 const asksForTrust = "#!/bin/sh\necho ${TRL_TRUSTED_DIRS-none}\n";
-const executable: FarExecutable = {
+const executable: RemoteExecutable = {
   target: `linux-${process.arch}`,
   sha256: sha256(program),
   key: "1.2.3-abcdef",

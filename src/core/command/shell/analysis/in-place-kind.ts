@@ -10,7 +10,7 @@ import { hasRepeats } from "./state-changes.ts";
 import { assignmentPattern, specialNames } from "./variable-names.ts";
 
 /** What a visit can change besides the directory. */
-export interface VisitKind {
+export interface InPlaceKind {
   variables: readonly string[];
 }
 
@@ -30,7 +30,7 @@ const stateMaxChars = 65_536;
 const namesMaxChars = 2048;
 
 /** Undefined where it is to have a shell of its own. */
-export function visitKind({ command, state, ...feed }: CommandFeed): VisitKind | undefined {
+export function inPlaceKind({ command, state, ...feed }: CommandFeed): InPlaceKind | undefined {
   if (feed.env.length > 0 || feed.hasStdin || feed.place !== "here" || feed.mayImportFunctions)
     return undefined;
   if (state.script.length > stateMaxChars || command.length > stateMaxChars) return undefined;

@@ -4,7 +4,7 @@
 // on posix mode, in which special builtins win over functions: the user may have defined any name.
 
 import { type ByteString, fromText, quote } from "../../../process/byte-string.ts";
-import { visitKind } from "../analysis/in-place-kind.ts";
+import { inPlaceKind } from "../analysis/in-place-kind.ts";
 import { becoming, deeper, programWords } from "../analysis/single-program.ts";
 import { changeOf } from "../analysis/state-changes.ts";
 import type {
@@ -50,7 +50,7 @@ export const bash: ShellDialect = {
   bootFile,
   source,
   functionIn,
-  visitKind,
+  inPlaceKind,
   withVariables: changedVariables,
   programs: { wordsOf: programWords, exportsIn },
 
@@ -88,7 +88,7 @@ export const bash: ShellDialect = {
       file: becomes ?? feed.command,
       prologue: prologue(feed, dir, report) + (becomes === undefined ? "" : deeper),
       isHarmless: report === "none",
-      becomesProgram: becomes !== undefined,
+      execsProgram: becomes !== undefined,
     };
   },
 

@@ -1,7 +1,7 @@
 // What bash reads before the user's first word: how it waits, takes visits, and reports at its end.
 import { constants } from "node:os";
 import { type ByteString, fromText, quote } from "../../../process/byte-string.ts";
-import { visitWords } from "../dialect.ts";
+import { inPlaceWords } from "../dialect.ts";
 import * as parts from "../script-parts.ts";
 
 export const commandFile = "bash"; // messages begin with the script's name: ".../bash: line 1: ..."
@@ -142,7 +142,7 @@ trap '${hook}' EXIT
 
 export const bootScript = (dir: string, isLean = false): ByteString => `unset BASH_ENV
 __trl_shopt0=\${BASHOPTS-}
-${isLean ? parts.awaitState : `${reporting(dir)}${parts.awaitState}${receiveVisits(dir)}`}${parts.awaitCommand(source)}`;
+${isLean ? parts.awaitState : `${reporting(dir)}${parts.awaitState}${receiveInPlace(dir)}`}${parts.awaitCommand(source)}`;
 
 /** In place of the hook, where the command can have changed no more than the directory and some variables. */
 export const reportPart = (dir: string, variables: readonly string[]): ByteString => {
@@ -163,16 +163,16 @@ const patienceS = 1_000_000;
  * variables that the command may have changed. bash before 4.1 cannot read one byte with any IFS, and gets no in-place
  * runs. `cd` sets OLDPWD again where it was unset, but does not export it as every new shell does.
  */
-const receiveVisits = (dir: string): ByteString => `case $BASH_VERSION in
+const receiveInPlace = (dir: string): ByteString => `case $BASH_VERSION in
 [1-3].*|4.0.*) builtin read -r -n 1 -t ${patienceS} -u 4 __trl_visit;;
 *) while [[ 1 ]]; do
 builtin read -r -N 1 -t ${patienceS} -u 4 __trl_visit || ${giveUp}
-[[ $__trl_visit != ${visitWords.none} ]] || builtin break
-[[ $__trl_visit != ${visitWords.runAndList} ]] || IFS= builtin read -r -t ${patienceS} -u 4 __trl_list || ${giveUp}
+[[ $__trl_visit != ${inPlaceWords.none} ]] || builtin break
+[[ $__trl_visit != ${inPlaceWords.runAndList} ]] || IFS= builtin read -r -t ${patienceS} -u 4 __trl_list || ${giveUp}
 [[ -z $__trl_astray ]] || { __trl_old=\${OLDPWD-}; builtin cd -- "$__trl_astray" && __trl_astray= && OLDPWD=$__trl_old; } || ${giveUp}
 builtin . ${quote(fromText(`${dir}/${commandFile}`))}
 builtin printf '%d\\0%s\\0%s\\0' "$?" "$PWD" "\${OLDPWD-}" >&6
-[[ $__trl_visit != ${visitWords.runAndList} ]] || { builtin eval "$__trl_list"; builtin printf '\\0'; } >&6 2>/dev/null
+[[ $__trl_visit != ${inPlaceWords.runAndList} ]] || { builtin eval "$__trl_list"; builtin printf '\\0'; } >&6 2>/dev/null
 [[ -z \${OLDPWD-} ]] || builtin export OLDPWD
 done;;
 esac

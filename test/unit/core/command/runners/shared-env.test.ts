@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { KeptEnv } from "../../../../../src/core/command/runners/shared-env.ts";
+import { SharedEnv } from "../../../../../src/core/command/runners/shared-env.ts";
 
 const usual = { PATH: "/bin", HOME: "/root", LANG: "C", PAGER: "cat" };
 
@@ -13,11 +13,11 @@ describe("the variables of a session", () => {
       { A: "1" },
       { ...usual, toString: "a name like any other", PAGER: "" },
     ];
-    for (const env of envs) expect(new KeptEnv(env, usual).all()).toEqual(env);
+    for (const env of envs) expect(new SharedEnv(env, usual).all()).toEqual(env);
   });
 
   test("are the caller's own: what is done to them changes nobody's", () => {
-    const kept = new KeptEnv({ ...usual, A: "1" }, usual);
+    const kept = new SharedEnv({ ...usual, A: "1" }, usual);
     const given = kept.all();
     given["PATH"] = "/tmp";
     delete given["A"];
@@ -27,6 +27,6 @@ describe("the variables of a session", () => {
 
   test("come in the order in which they were given", () => {
     const env = { ...usual, Z: "1", A: "2" };
-    expect(Object.keys(new KeptEnv(env, usual).all())).toEqual(Object.keys(env));
+    expect(Object.keys(new SharedEnv(env, usual).all())).toEqual(Object.keys(env));
   });
 });

@@ -2,8 +2,8 @@ import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import type { CommandOutcome } from "../../../../../src/core/command/command.ts";
 import type { ShellFiles } from "../../../../../src/core/command/runners/shell-files.ts";
-import { KeptState } from "../../../../../src/core/command/runners/shell-state.ts";
-import { placesOf } from "../../../../../src/core/command/session-paths.ts";
+import { SessionShellState } from "../../../../../src/core/command/runners/shell-state.ts";
+import { sessionPathsOf } from "../../../../../src/core/command/session-paths.ts";
 import type { CommandFeed, ReportedState } from "../../../../../src/core/command/shell/dialect.ts";
 import { byteStringOf } from "../../../../../src/core/process/byte-string.ts";
 
@@ -26,10 +26,10 @@ function filesWith(report: string): ShellFiles {
   return files as ShellFiles;
 }
 
-function reported(number: number): KeptState {
+function reported(number: number): SessionShellState {
   const files = filesWith(byteStringOf(Buffer.alloc(reportBytes, `report ${number} `)));
   const feed = { state: initial, workingDir: "/", place: "here", env: [] } as unknown as CommandFeed;
-  const kept = new KeptState(initial, placesOf(undefined));
+  const kept = new SessionShellState(initial, sessionPathsOf(undefined));
   const request = { commandId: "x", command: "x=1", env: {}, workingDir: undefined, wantsStdin: false };
   kept.ended({ files, feed, request }, { exitCode: 0, isOwnEnd: true } as CommandOutcome);
   return kept;

@@ -1,15 +1,18 @@
 // When warm shells are started ahead, and whose is dropped.
 import { expect, test } from "bun:test";
-import { type SpareHolder, SpareShells } from "../../../../../src/core/command/runners/warm-shell-pool.ts";
+import {
+  type WarmShellHolder,
+  WarmShellPool,
+} from "../../../../../src/core/command/runners/warm-shell-pool.ts";
 import { loadAgeMs } from "../../../../../src/core/limits.ts";
 
 function pool(max: number) {
   const clock = { now: 0 };
-  const shells = new SpareShells(max, 2, () => clock.now);
+  const shells = new WarmShellPool(max, 2, () => clock.now);
   const happened: string[] = [];
   const { promise: prepared, resolve } = Promise.withResolvers<void>();
-  const holder = (name: string): SpareHolder => ({
-    async dropSpare() {
+  const holder = (name: string): WarmShellHolder => ({
+    async dropShell() {
       happened.push(`drop ${name}`);
     },
     prepareWithState() {

@@ -12,7 +12,7 @@ const feed = (command: string, script: string) => feedOf(command, { state: { ...
 function analyse(command: string, script = ""): void {
   for (const dialect of [bash, zsh, posix]) {
     const given = feed(command, script);
-    dialect.visitKind?.(given);
+    dialect.inPlaceKind?.(given);
     dialect.reportKind?.(given);
     dialect.programs?.wordsOf(given);
     dialect.commandScript(given, "/tmp/trl");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { visitKind } from "../../../../../../src/core/command/shell/analysis/in-place-kind.ts";
+import { inPlaceKind } from "../../../../../../src/core/command/shell/analysis/in-place-kind.ts";
 import type { CommandFeed, ShellState } from "../../../../../../src/core/command/shell/dialect.ts";
 import { emptyState, feedOf } from "../../../exec/shell/feed.ts";
 
@@ -32,7 +32,7 @@ describe("leaves the shell as it is, but for its directory:", () => {
   ];
   const lists = ["echo a && echo b || false; pwd\ntrue", "echo a;", "echo a\n", "  echo  a  "];
   for (const command of [...commands, ...lists])
-    test(JSON.stringify(command), () => expect(visitKind(feed(command))).toEqual({ variables: [] }));
+    test(JSON.stringify(command), () => expect(inPlaceKind(feed(command))).toEqual({ variables: [] }));
 });
 
 describe("changes variables, and no more:", () => {
@@ -51,7 +51,7 @@ describe("changes variables, and no more:", () => {
   };
   for (const [command, variables] of Object.entries(commands))
     test(JSON.stringify(command), () =>
-      expect(visitKind(feed(command))?.variables.toSorted()).toEqual(variables.toSorted()),
+      expect(inPlaceKind(feed(command))?.variables.toSorted()).toEqual(variables.toSorted()),
     );
 });
 
@@ -148,7 +148,7 @@ describe("gets a shell of its own:", () => {
     ...assignments,
     ...options,
   ])
-    test(JSON.stringify(command), () => expect(visitKind(feed(command))).toBeUndefined());
+    test(JSON.stringify(command), () => expect(inPlaceKind(feed(command))).toBeUndefined());
 });
 
 describe("so does everything,", () => {
@@ -175,10 +175,10 @@ describe("so does everything,", () => {
     ["with another function of that name", withScript("eval 'f () \n{ \n    :\n}\necho () \n{ \n    :\n}'")],
   ];
   for (const [name, more, command = "echo hello"] of cases)
-    test(name, () => expect(visitKind(feed(command, more))).toBeUndefined());
+    test(name, () => expect(inPlaceKind(feed(command, more))).toBeUndefined());
 });
 
 test("a function of another name is in nobody's way", () => {
   const script = `${state.script}eval 'greet () \n{ \n    echo hello\n}'\n`;
-  expect(visitKind(feed("echo hello", { state: { ...state, script } }))).toEqual({ variables: [] });
+  expect(inPlaceKind(feed("echo hello", { state: { ...state, script } }))).toEqual({ variables: [] });
 });
