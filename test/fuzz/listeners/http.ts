@@ -1,4 +1,4 @@
-// Bytes on a connection of the HTTP door: what comes back is HTTP, of known kinds, and the daemon serves others meanwhile.
+// Bytes on a connection of the HTTP listener: what comes back is HTTP, of known kinds, and the daemon serves others meanwhile.
 import { expect } from "bun:test";
 import { errorCodes } from "../../../src/protocol/errors.ts";
 import { type HttpDaemon, RawClient } from "../../support/http.ts";
