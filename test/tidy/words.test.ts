@@ -52,11 +52,15 @@ const shell = list("src/**/*.{sh,zsh}");
 
 /** Text that people read, line by line: comments and strings of code, pages without their code. */
 function readableLines(file: string, text: string): string[] {
-  if (file.endsWith(".md"))
-    return text
-      .replace(/^```[\s\S]*?^```/gm, (block) => block.replace(/[^\n]/g, ""))
-      .split("\n")
-      .map((line) => line.replace(/`[^`]*`/g, ""));
+  if (file.endsWith(".md")) {
+    const blank = (block: string) => block.replace(/[^\n]/g, "");
+    // Names of tests are as their files have them.
+    const withoutNames = text.replace(/(\]\(\.\.\/test\/[^)]+\)): .+?(?=<br>| *\|$|\)\.$)/gm, "$1");
+    return withoutNames
+      .replace(/^```[\s\S]*?^```/gm, blank)
+      .replace(/`[^`\n]*`/g, "")
+      .split("\n");
+  }
   if (!file.endsWith(".ts")) return text.split("\n").map((line) => /(?:^|\s)#(.*)$/.exec(line)?.[1] ?? "");
   const kept = text.replace(
     /(\/\/.*|\/\*[\s\S]*?\*\/)|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|[^\n]/g,
