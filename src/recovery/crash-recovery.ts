@@ -6,11 +6,11 @@ import type { Log } from "../core/log.ts";
 import type { InstanceLock } from "../daemon/instance-lock.ts";
 import type { DaemonOptions } from "../daemon/options.ts";
 import { beside } from "../util/socket-path.ts";
-import { isLiving, type NotedDaemon } from "./daemons.ts";
 import { Journal } from "./journal.ts";
+import { isLiving, type NotedDaemon } from "./journal-daemons.ts";
+import { type EndedRecord, hasEnded, recordFrom } from "./journal-record.ts";
 import { Leftovers } from "./leftovers.ts";
 import { type FoundJournal, readJournal } from "./read-journal.ts";
-import { type EndedRecord, hasEnded, recordFrom } from "./record.ts";
 import { Recovered } from "./recovered.ts";
 
 type Options = Pick<DaemonOptions, "socketPath" | "hasSocket" | "hasJournal" | "isForCaller">;

@@ -15,9 +15,9 @@ import {
 } from "node:fs";
 import { journalBytesMax, journalPauseMs, retainedCommandsMax } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
-import { Census, type NotedProcess } from "./census.ts";
-import { type NotedDaemon, noteOf } from "./daemons.ts";
-import { hasEnded, type JournalRecord } from "./record.ts";
+import { type NotedDaemon, noteOf } from "./journal-daemons.ts";
+import { hasEnded, type JournalRecord } from "./journal-record.ts";
+import { Census, type NotedProcess } from "./process-list.ts";
 
 const startedDelayMs = 3;
 

@@ -2,14 +2,13 @@
 // already, and never in one go: nobody waits for it. Whose a process was is told by the tag in its environment, by the
 // mark that it inherited, by the control group that it is in, by what the dead daemon had noted of it, or by its
 // parents; never by its name.
-import { membersOf, sweepCgroups, thaw } from "../core/isolation/abandoned-cgroups.ts";
+
 import { killPatienceMs, leftoverGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { daemonMark, daemonOfMark } from "../core/process/marks.ts";
 import { signalAll } from "../core/process/signal-all.ts";
 import { inSlices } from "../core/process/slices.ts";
 import { tagNames } from "../core/process/tags.ts";
-import { daemonTag, markOfDeadStdio, tagOfDeadStdio } from "../daemon/daemon-tag.ts";
 import { type AbandonedDir, abandonedDirs } from "../platform/abandoned-dirs.ts";
 import {
   isLiving,
@@ -19,6 +18,8 @@ import {
   signalProcess,
 } from "../platform/process-table.ts";
 import { files } from "../util/lazy-modules.ts";
+import { membersOf, sweepCgroups, thaw } from "./abandoned-cgroups.ts";
+import { daemonTag, markOfDeadStdio, tagOfDeadStdio } from "./daemon-tag.ts";
 import { kinOf, withDescendants } from "./process-relatives.ts";
 
 export interface LeftoversSpec {

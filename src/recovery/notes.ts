@@ -1,7 +1,7 @@
 // From a command or a terminal to what is noted of it.
 import type { CommandRecord } from "../core/command/store.ts";
 import type { Terminal } from "../core/terminal/terminal.ts";
-import type { EndedRecord, StartedRecord } from "./record.ts";
+import type { EndedRecord, StartedRecord } from "./journal-record.ts";
 
 export function commandStarted({ command, sessionId, kind }: CommandRecord): StartedRecord {
   const { id, pid, startedAt } = command;

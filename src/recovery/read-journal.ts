@@ -3,9 +3,9 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs
 import { journalBytesMax, retainedCommandsMax, retainedSeconds } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { lostExitCode, lostReason } from "../protocol/exec.ts";
-import { type NotedProcess, processesFrom } from "./census.ts";
-import { daemonsFrom, type NotedDaemon } from "./daemons.ts";
-import { type EndedRecord, hasEnded, type JournalRecord, recordFrom } from "./record.ts";
+import { daemonsFrom, type NotedDaemon } from "./journal-daemons.ts";
+import { type EndedRecord, hasEnded, type JournalRecord, recordFrom } from "./journal-record.ts";
+import { type NotedProcess, processesFrom } from "./process-list.ts";
 
 export interface FoundJournal {
   /** Of commands and terminals: those that had ended, and those that ran, which are lost. */

@@ -2,7 +2,7 @@
 // what has ended is kept otherwise.
 import { Instant, steadyMs } from "../core/lifetime/instant.ts";
 import { retainedSeconds } from "../core/limits.ts";
-import type { EndedRecord } from "./record.ts";
+import type { EndedRecord } from "./journal-record.ts";
 
 export class Recovered {
   readonly #records: Map<string, { record: EndedRecord; endedMs: number }>;

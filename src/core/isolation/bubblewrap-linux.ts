@@ -2,7 +2,7 @@
 // there is no network unless it was asked for. No privilege is left inside, not even root's.
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { pinnedDirs, type SandboxSpec } from "./sandbox.ts";
+import { pinnedDirs, type SandboxSpec } from "./sandbox-spec.ts";
 
 /**
  * bwrap waits outside for the program inside, and would be ended by a signal that is meant for the program. So it

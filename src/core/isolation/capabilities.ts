@@ -6,7 +6,7 @@ import type { CgroupsState } from "../../upgrade/schema/document.ts";
 import { smallestSandbox } from "./bubblewrap-linux.ts";
 import { type Cgroups, type Controller, isShortcoming, type Shortcoming } from "./cgroup.ts";
 import { detectCgroups, knownCgroups } from "./detect-cgroups-linux.ts";
-import { sandboxExec } from "./sandbox-darwin.ts";
+import { sandboxExec } from "./sandbox-exec-darwin.ts";
 
 /** By what it is done, or why it cannot be. */
 export type Ability = { available: true; by: string } | ({ available: false } & Shortcoming);

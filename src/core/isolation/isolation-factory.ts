@@ -3,15 +3,15 @@ import { appendFileSync } from "node:fs";
 import { processTable } from "../../platform/process-table.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { Isolation } from "../../protocol/isolation.ts";
+import { recordName } from "../../recovery/abandoned-cgroups.ts";
 import type { CgroupsState, IsolationState, IsolationsState } from "../../upgrade/schema/document.ts";
 import { runHelper } from "../process/helper-program.ts";
 import type { ProcessOwnership } from "../process/ownership.ts";
-import { recordName } from "./abandoned-cgroups.ts";
 import { bwrapProcesses } from "./bubblewrap-linux.ts";
 import { type Ability, Capabilities } from "./capabilities.ts";
 import { type CgroupLimits, type Controller, isShortcoming } from "./cgroup.ts";
 import { waysOut } from "./escape-paths.ts";
-import { requireRoot, sandboxOf } from "./sandbox-request.ts";
+import { requireRoot, sandboxOf } from "./resolve-sandbox.ts";
 import {
   type AskedLimits,
   type Confinement,

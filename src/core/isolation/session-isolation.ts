@@ -7,11 +7,11 @@ import type { IsolationState } from "../../upgrade/schema/document.ts";
 import { bubblewrapPrefix } from "./bubblewrap-linux.ts";
 import type { Cgroup, Cgroups } from "./cgroup.ts";
 import type { InsideView } from "./inside-paths.ts";
-import { launchPrefix } from "./launcher.ts";
+import { launchPrefix } from "./launch-prefix.ts";
 import { Meter } from "./meter.ts";
-import type { SandboxSpec } from "./sandbox.ts";
-import { sandboxExecPrefix } from "./sandbox-darwin.ts";
-import { hiddenInside, removePrivateTmp } from "./sandbox-request.ts";
+import { hiddenInside, removePrivateTmp } from "./resolve-sandbox.ts";
+import { sandboxExecPrefix } from "./sandbox-exec-darwin.ts";
+import type { SandboxSpec } from "./sandbox-spec.ts";
 
 /** Of those that were asked for. */
 export type AskedLimits = { [Name in keyof Limits]?: number };

@@ -3,7 +3,7 @@
 import { TrlError } from "../../protocol/errors.ts";
 import { runHelper } from "../process/helper-program.ts";
 import type { ProcessOwnership } from "../process/ownership.ts";
-import { launchFailure } from "./launcher.ts";
+import { launchFailure } from "./launch-prefix.ts";
 import type { SessionIsolation } from "./session-isolation.ts";
 
 /** What bwrap and unshare say of themselves, and not of the shell that they were to become. */

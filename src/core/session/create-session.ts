@@ -14,9 +14,9 @@ import {
   nonInteractiveDefaults,
 } from "../isolation/env-policy.ts";
 import type { SessionIsolation } from "../isolation/session-isolation.ts";
+import type { CoreOptions } from "../options.ts";
 import { type Env, overlayEnv } from "../process/environment.ts";
 import { tagNames } from "../process/tags.ts";
-import type { CoreOptions } from "./options.ts";
 import { Session } from "./session.ts";
 import type { SessionContext, SessionPlace } from "./session-context.ts";
 

@@ -1,8 +1,8 @@
 // Refusing early, while there is still room to say so.
 import { TrlError } from "../../protocol/errors.ts";
 import type { Log } from "../log.ts";
+import type { CoreOptions } from "../options.ts";
 import { descriptorLimit, openDescriptors, residentBytes } from "../resources.ts";
-import type { CoreOptions } from "./options.ts";
 
 /** New sessions are refused first: those that exist may finish their work. */
 export function refuseUnderPressure(options: CoreOptions, log: Log): void {

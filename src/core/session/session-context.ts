@@ -4,7 +4,7 @@ import type { ShellContext } from "../command/runners/stateful-spec.ts";
 import type { CommandStore } from "../command/store.ts";
 import type { SessionIsolation } from "../isolation/session-isolation.ts";
 import type { Log } from "../log.ts";
-import type { CoreOptions } from "./options.ts";
+import type { CoreOptions } from "../options.ts";
 
 export interface SessionContext extends ShellContext {
   options: CoreOptions;

@@ -21,7 +21,7 @@ import { LingeringPipes } from "../process/leftover-pipes.ts";
 import { PipeWriter } from "../process/pipe-writer.ts";
 import { terminate } from "../process/terminate.ts";
 import { requireDescriptors, requireMemoryFor } from "../resources.ts";
-import { refuseIfUnavailable } from "./refuse-unavailable.ts";
+import { refuseIfUnavailable } from "./admission.ts";
 import type { SessionSpec } from "./session-spec.ts";
 import { advance, idle, type Phase } from "./state-machine.ts";
 

@@ -18,9 +18,9 @@ import {
   terminalRingsBytesMax,
 } from "../limits.ts";
 import type { Log } from "../log.ts";
+import type { CoreOptions } from "../options.ts";
 import type { ProcessOwnership } from "../process/ownership.ts";
 import { memoryLimit, requireDescriptors } from "../resources.ts";
-import type { CoreOptions } from "../session/options.ts";
 import { packIdle } from "./compress-idle.ts";
 import { createTerminal, shellOf } from "./create-terminal.ts";
 import { resumeTerminal } from "./resume-terminal.ts";

@@ -5,8 +5,8 @@ import { journalBytesMax, retainedCommandsMax, retainedSeconds } from "../../../
 import type { Log } from "../../../src/core/log.ts";
 import { processTable } from "../../../src/platform/process-table.ts";
 import { Journal } from "../../../src/recovery/journal.ts";
+import type { EndedRecord, StartedRecord } from "../../../src/recovery/journal-record.ts";
 import { readJournal } from "../../../src/recovery/read-journal.ts";
-import type { EndedRecord, StartedRecord } from "../../../src/recovery/record.ts";
 import { Recovered } from "../../../src/recovery/recovered.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 

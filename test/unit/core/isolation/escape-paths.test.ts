@@ -4,7 +4,7 @@ import { chownSync, lchownSync, mkdirSync, realpathSync, symlinkSync, writeFileS
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { waysOut } from "../../../../src/core/isolation/escape-paths.ts";
-import { hiddenInside } from "../../../../src/core/isolation/sandbox-request.ts";
+import { hiddenInside } from "../../../../src/core/isolation/resolve-sandbox.ts";
 import { needs } from "../../../support/needs.ts";
 import { strangerUid } from "../../../support/other-user.ts";
 import { tempDir } from "../../../support/temp-dir.ts";

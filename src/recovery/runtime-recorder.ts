@@ -4,7 +4,7 @@
 import { cleanupIntervalMs, youngCensusMs } from "../core/limits.ts";
 import type { ProcessOwnership } from "../core/process/ownership.ts";
 import type { Journal } from "./journal.ts";
-import { hasEnded } from "./record.ts";
+import { hasEnded } from "./journal-record.ts";
 
 export class CensusTaker {
   #youngUntil = 0;

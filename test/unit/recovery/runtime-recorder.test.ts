@@ -2,9 +2,9 @@
 import { expect, test } from "bun:test";
 import { cleanupIntervalMs } from "../../../src/core/limits.ts";
 import type { ProcessOwnership } from "../../../src/core/process/ownership.ts";
-import { CensusTaker } from "../../../src/recovery/census-taker.ts";
 import type { Journal } from "../../../src/recovery/journal.ts";
-import type { StartedRecord } from "../../../src/recovery/record.ts";
+import type { StartedRecord } from "../../../src/recovery/journal-record.ts";
+import { CensusTaker } from "../../../src/recovery/runtime-recorder.ts";
 
 test("the processes of a young command are noted before the usual look", async () => {
   let notes = 0;

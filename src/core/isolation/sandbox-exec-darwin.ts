@@ -1,6 +1,6 @@
 // A sandbox by sandbox-exec(1), the door that macOS has: a profile that forbids writing, and the network, apart from
 // what is listed. There is no other /tmp: a private one is a directory that TMPDIR names.
-import { pinnedDirs, type SandboxSpec } from "./sandbox.ts";
+import { pinnedDirs, type SandboxSpec } from "./sandbox-spec.ts";
 
 export const sandboxExec = "/usr/bin/sandbox-exec";
 

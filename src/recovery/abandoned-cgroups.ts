@@ -2,7 +2,7 @@
 // ended, and they are removed.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { killPids, readPids, readText, removeNow, tryWrite } from "./cgroup-files.ts";
+import { killPids, readPids, readText, removeNow, tryWrite } from "../core/isolation/cgroup-files.ts";
 
 /** The file in a run directory that names the groups of its daemon. */
 export const recordName = "cgroups";

@@ -1,6 +1,6 @@
 // The profile for macOS is made here and used there.
 import { expect, test } from "bun:test";
-import { sandboxProfile } from "../../../../src/core/isolation/sandbox-darwin.ts";
+import { sandboxProfile } from "../../../../src/core/isolation/sandbox-exec-darwin.ts";
 
 const spec = {
   root: "/",

@@ -1,5 +1,5 @@
-import type { DriverName } from "../../protocol/pty.ts";
-import type { EnvPolicy } from "../isolation/env-policy.ts";
+import type { DriverName } from "../protocol/pty.ts";
+import type { EnvPolicy } from "./isolation/env-policy.ts";
 
 /** What the daemon was told and the core goes by. */
 export interface CoreOptions {

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { makeOwnDir, removeAbandonedDirs } from "../../platform/abandoned-dirs.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { Sandbox } from "../../protocol/isolation.ts";
-import type { SandboxSpec } from "./sandbox.ts";
+import type { SandboxSpec } from "./sandbox-spec.ts";
 
 const refuse = (field: string, problem: string) =>
   new TrlError("INVALID_PARAMS", `isolation.${field}: ${problem}`);

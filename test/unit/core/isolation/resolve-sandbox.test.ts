@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { removePrivateTmp, requireRoot, sandboxOf } from "../../../../src/core/isolation/sandbox-request.ts";
+import { removePrivateTmp, requireRoot, sandboxOf } from "../../../../src/core/isolation/resolve-sandbox.ts";
 import type { Sandbox } from "../../../../src/protocol/isolation.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { launchFailure, launchPrefix } from "../../../../src/core/isolation/launcher.ts";
+import { launchFailure, launchPrefix } from "../../../../src/core/isolation/launch-prefix.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
 const run = (argv: string[]) => {
