@@ -1,26 +1,26 @@
+// Options of the daemon that the core uses.
 import type { DriverName } from "../protocol/pty.ts";
-import type { EnvPolicy } from "./isolation/env-policy.ts";
+import type { InheritEnv } from "../protocol/session.ts";
 
-/** What the daemon was told and the core goes by. */
 export interface CoreOptions {
   /** The daemon's own environment, from which sessions inherit. */
   env: Record<string, string>;
-  /** What sessions inherit of it, unless they ask otherwise. */
+  /** The default for sessions that set no policy. */
   envPolicy: EnvPolicy;
-  /** What leads to this daemon: its socket and the files beside it. */
+  /** The socket of this daemon and the files beside it. */
   secretPaths: string[];
-  /** Where daemons of this user announce themselves: nothing in a sandbox may see them. */
+  /** Runtime directories with discovery files of this user's daemons. A sandbox hides them. */
   runtimeDirs: string[];
-  /** A private directory (0700) for the files of shells; exists. */
+  /** An existing private directory (0700) for the files of shells. */
   runDir: string;
-  /** Names this daemon in the environment of what it starts. */
+  /** Identifies this daemon in the environment of the processes that it starts. */
   daemonTag: string;
   defaultShell: string | undefined;
   ptyDriver: DriverName | "auto";
   defaultTimeoutS: number;
   maxOutputBytes: number;
   maxSessions: number;
-  /** 0 = no limit, for the next four. */
+  /** 0 = no limit, also for the next three. */
   maxIdleS: number;
   sessionTtlS: number;
   sessionMaxCommands: number;
@@ -29,4 +29,12 @@ export interface CoreOptions {
   fdWarningThreshold: number;
   /** 0 = no limit. */
   memoryPressureMb: number;
+}
+
+/** Which of the daemon's variables a session inherits (isolation/env-policy.ts). */
+export interface EnvPolicy {
+  mode: InheritEnv;
+  /** Patterns of names: `*` matches any text, `?` any character. Patterns are case-sensitive, like the names. */
+  include: readonly string[];
+  exclude: readonly string[];
 }

@@ -1,36 +1,36 @@
-// The processes in custody, each with its start: a pid alone may be another's by the time it is read.
+// The journal's list of owned processes. Each has its start time, because the kernel reuses pids.
 import { type ProcessEntry, processTable } from "../platform/process-table.ts";
 
-export type NotedProcess = Pick<ProcessEntry, "pid" | "startTime">;
+export type JournaledProcess = Pick<ProcessEntry, "pid" | "startTime">;
 
-/** More are not noted: they have their tags as well. */
-const notedMax = 1000;
+/** The list is cut off here; recovery finds the other processes by their tags. */
+const listedMax = 1000;
 
-export class Census {
-  #starts = new Map<number, string>();
-  /** What daemons that were killed have left, until it is ended. */
-  inherited: readonly NotedProcess[] = [];
+export class ProcessList {
+  #startTimes = new Map<number, string>();
+  /** Leftover processes of killed daemons, until they have ended. */
+  inherited: readonly JournaledProcess[] = [];
 
-  /** True where it is another than before. Only who is new is looked at. */
-  take(pids: number[]): boolean {
-    const known = this.#starts;
-    const starts = new Map<number, string>();
-    for (const pid of pids.slice(0, notedMax)) {
+  /** Returns whether the list has changed. Reads the start times of new pids only. */
+  update(pids: number[]): boolean {
+    const known = this.#startTimes;
+    const startTimes = new Map<number, string>();
+    for (const pid of pids.slice(0, listedMax)) {
       const startTime = known.get(pid) ?? processTable.entry(pid)?.startTime;
-      if (startTime !== undefined) starts.set(pid, startTime);
+      if (startTime !== undefined) startTimes.set(pid, startTime);
     }
-    this.#starts = starts;
-    return starts.size !== known.size || [...starts.keys()].some((pid) => !known.has(pid));
+    this.#startTimes = startTimes;
+    return startTimes.size !== known.size || [...startTimes.keys()].some((pid) => !known.has(pid));
   }
 
   toJSON(): object {
     const inherited = this.inherited.map(({ pid, startTime }) => [pid, startTime]);
-    return { world: processTable.world(), processes: [...this.#starts, ...inherited] };
+    return { world: processTable.world(), processes: [...this.#startTimes, ...inherited] };
   }
 }
 
-/** None where it was taken in another world. */
-export function processesFrom(value: object): NotedProcess[] | undefined {
+/** Undefined if the line is no process list; empty if the list is from another boot or pid namespace. */
+export function processesFrom(value: object): JournaledProcess[] | undefined {
   const { world, processes } = value as { world?: unknown; processes?: unknown };
   if (!Array.isArray(processes)) return undefined;
   if (world !== processTable.world()) return [];

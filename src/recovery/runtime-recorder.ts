@@ -1,51 +1,113 @@
-// When the processes in custody are noted: now and then, when a command has left some, and often while a command or a
-// terminal is young. A process that clears its environment and leaves its parents does so at the beginning; where it has
-// no mark either, it is known by the journal alone.
+// Writes what the core reports into the journal: commands, terminals and the owned processes. While a command or a
+// terminal is young, the processes are listed more often: a process that detaches and clears its environment does so
+// early, and without a mark only the journal identifies it.
+import type { CommandRecord } from "../core/command/store.ts";
 import { cleanupIntervalMs, youngCensusMs } from "../core/limits.ts";
 import type { ProcessOwnership } from "../core/process/ownership.ts";
+import type { RuntimeEvents } from "../core/session/events.ts";
+import type { Terminal } from "../core/terminal/terminal.ts";
 import type { Journal } from "./journal.ts";
-import { hasEnded } from "./journal-record.ts";
+import type { EndedRecord, StartedRecord } from "./journal-record.ts";
 
-export class CensusTaker {
+export class RuntimeRecorder implements RuntimeEvents {
   #youngUntil = 0;
-  #often: Timer | undefined;
+  #youngTimer: Timer | undefined;
+  #isClosed = false;
 
   constructor(
     readonly ownership: ProcessOwnership,
-    readonly journal: Journal | undefined,
-  ) {
-    // Elsewhere to look at a process is to start a program.
-    if (!ownership.adoptsOrphans || !journal) return;
-    journal.onRecord = (record) => {
-      if (!hasEnded(record)) this.#begun();
-      else if (ownership.adoptedCount > 0) this.note();
-    };
+    readonly journal: Journal,
+  ) {}
+
+  commandStarted(record: CommandRecord): void {
+    this.#started(startedCommand(record));
   }
 
-  /** To be called now and then. */
-  take(): void {
-    this.ownership.tend();
-    this.note();
+  commandEnded(record: CommandRecord): void {
+    this.#ended(endedCommand(record));
   }
 
-  note(): void {
-    if (this.ownership.adoptsOrphans) this.journal?.tend(this.ownership.pids());
+  terminalStarted(terminal: Terminal): void {
+    this.#started(startedTerminal(terminal));
   }
 
-  close(): void {
-    clearInterval(this.#often);
-    this.#often = undefined;
-    if (this.journal) this.journal.onRecord = () => {};
+  terminalEnded(terminal: Terminal): void {
+    this.#ended(endedTerminal(terminal));
   }
 
-  /** Until it is older than two of the usual looks are apart. */
-  #begun(): void {
+  /** Does nothing without orphan adoption: listing processes means running ps(1) there. */
+  processesChanged(): void {
+    if (this.ownership.adoptsOrphans) this.journal.writeProcesses(this.ownership.pids());
+  }
+
+  closing(): void {
+    this.#isClosed = true;
+    this.#stopTimer();
+  }
+
+  #started(record: StartedRecord): void {
+    this.journal.write(record);
+    if (this.ownership.adoptsOrphans && !this.#isClosed) this.#listOften();
+  }
+
+  #ended(record: EndedRecord): void {
+    this.journal.write(record);
+    if (this.ownership.adoptedCount > 0 && !this.#isClosed) this.processesChanged();
+  }
+
+  /** Until the youngest command or terminal is older than two housekeeping intervals. */
+  #listOften(): void {
     this.#youngUntil = performance.now() + 2 * cleanupIntervalMs;
-    this.#often ??= setInterval(() => {
-      this.take();
-      if (performance.now() < this.#youngUntil) return;
-      clearInterval(this.#often);
-      this.#often = undefined;
+    this.#youngTimer ??= setInterval(() => {
+      this.ownership.tend();
+      this.processesChanged();
+      if (performance.now() >= this.#youngUntil) this.#stopTimer();
     }, youngCensusMs);
   }
+
+  #stopTimer(): void {
+    clearInterval(this.#youngTimer);
+    this.#youngTimer = undefined;
+  }
+}
+
+function startedCommand({ command, sessionId, kind }: CommandRecord): StartedRecord {
+  const { id, pid, startedAt } = command;
+  return { kind, id, sessionId, pid, startedAt: startedAt.getTime() };
+}
+
+function endedCommand(record: CommandRecord): EndedRecord {
+  const { outcome, output } = record.command;
+  const { exitCode, signal, reason, durationMs, receipt } = outcome!;
+  return {
+    ...startedCommand(record),
+    endedAt: record.endedAt!.getTime(),
+    exitCode,
+    signal,
+    reason,
+    durationMs,
+    stdoutBytes: output.stdout.totalBytes,
+    stderrBytes: output.stderr.totalBytes,
+    receipt,
+  };
+}
+
+function startedTerminal({ id, pid, createdAt, size, spec }: Terminal): StartedRecord {
+  const driver = spec.driver.name;
+  return { kind: "terminal", id, sessionId: id, pid, startedAt: createdAt.getTime(), ...size, driver };
+}
+
+function endedTerminal(terminal: Terminal): EndedRecord {
+  const { createdAt, endedAt, exit, keeping, ring } = terminal;
+  return {
+    ...startedTerminal(terminal),
+    endedAt: endedAt!.getTime(),
+    exitCode: exit!.exitCode,
+    signal: exit!.signal,
+    reason: keeping.reason!,
+    durationMs: Math.max(0, Math.round(endedAt!.steadyMs - createdAt.steadyMs)),
+    stdoutBytes: ring.end,
+    stderrBytes: 0,
+    receipt: keeping.receipt ?? null,
+  };
 }

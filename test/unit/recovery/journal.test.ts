@@ -96,7 +96,7 @@ describe("the journal", () => {
     journal.write(ended("x-1"));
     await turn();
     rmSync(path);
-    journal.tend([]);
+    journal.writeProcesses([]);
     await turn();
     expect(readJournal(path, log).records).toMatchObject([{ id: "x-1" }]);
     journal.remove();
@@ -106,7 +106,7 @@ describe("the journal", () => {
     using dir = tempDir();
     const path = join(dir.path, "j");
     const journal = new Journal(path, log);
-    journal.tend([process.pid, 2 ** 30]);
+    journal.writeProcesses([process.pid, 2 ** 30]);
     await turn();
     const { startTime } = processTable.entry(process.pid)!;
     expect(readJournal(path, log).processes).toEqual([{ pid: process.pid, startTime }]);

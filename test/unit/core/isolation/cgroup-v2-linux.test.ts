@@ -33,7 +33,7 @@ const name = "trl-77-88";
 const places = () => ({ v1: {}, v2: { path: group, isRoot: false } });
 
 describe("in a group that is delegated", () => {
-  test("the daemon goes into a leaf, and controllers are handed on twice", () => {
+  test("the daemon goes into a leaf, and controllers are enabled twice", () => {
     write("", "cgroup.procs");
     const cgroups = new CgroupsV2(group, name, false);
     expect([...cgroups.controllers].sort()).toEqual(["cpu", "memory", "pids"]);
@@ -122,10 +122,10 @@ describe("what is chosen", () => {
     });
   });
 
-  test("nothing, where no controllers are handed on", () => {
+  test("nothing, where no controllers are enabled", () => {
     write("\n", "cgroup.controllers");
     const chosen = chooseCgroups(places(), name, () => true);
-    expect(chosen).toMatchObject({ reason: expect.stringContaining("no controllers are handed on") });
+    expect(chosen).toMatchObject({ reason: expect.stringContaining("no controllers are enabled") });
   });
 
   test("version 1, where the controllers are there", () => {

@@ -1,13 +1,13 @@
 // What a session inherits of the daemon's environment.
 import { describe, expect, test } from "bun:test";
 import {
-  type EnvPolicy,
   inheritedEnv,
   matches,
   mergePolicy,
   nonInteractive,
   nonInteractiveDefaults,
 } from "../../../../src/core/isolation/env-policy.ts";
+import type { EnvPolicy } from "../../../../src/core/options.ts";
 import { inheritEnvModes } from "../../../../src/protocol/session.ts";
 
 const policy = (mode: EnvPolicy["mode"], more: Partial<EnvPolicy> = {}): EnvPolicy => ({

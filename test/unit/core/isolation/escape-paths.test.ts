@@ -3,13 +3,13 @@ import { describe, expect, test } from "bun:test";
 import { chownSync, lchownSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { waysOut } from "../../../../src/core/isolation/escape-paths.ts";
+import { escapePaths } from "../../../../src/core/isolation/escape-paths.ts";
 import { hiddenInside } from "../../../../src/core/isolation/resolve-sandbox.ts";
 import { needs } from "../../../support/needs.ts";
 import { strangerUid } from "../../../support/other-user.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
-const found = (env: Record<string, string>, runtimeDirs: string[] = []) => waysOut({ env, runtimeDirs });
+const found = (env: Record<string, string>, runtimeDirs: string[] = []) => escapePaths({ env, runtimeDirs });
 
 test("sockets that variables name, in each of their forms", () => {
   const forms: [name: string, value: string, path: string][] = [
@@ -109,8 +109,8 @@ test("a FIFO among the announcements does not block", () => {
   mkdirSync(join(dir.path, "daemons"));
   Bun.spawnSync(["mkfifo", join(dir.path, "daemons/x.json")]);
   const source = join(import.meta.dir, "../../../../src/core/isolation/escape-paths.ts");
-  const script = `const { waysOut } = await import(${JSON.stringify(source)});
-    waysOut({ env: {}, runtimeDirs: [${JSON.stringify(dir.path)}] }); console.log("done");`;
+  const script = `const { escapePaths } = await import(${JSON.stringify(source)});
+    escapePaths({ env: {}, runtimeDirs: [${JSON.stringify(dir.path)}] }); console.log("done");`;
   // In a process of its own: a blocked open cannot be interrupted from JavaScript.
   const { stdout } = Bun.spawnSync([process.execPath, "-e", script], { timeout: 20_000 });
   expect(stdout.toString()).toBe("done\n");

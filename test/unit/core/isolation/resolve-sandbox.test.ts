@@ -1,8 +1,9 @@
-// What is asked of a sandbox, made exact.
+// The sandbox parameter, resolved to real paths.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { removePrivateTmp, requireRoot, sandboxOf } from "../../../../src/core/isolation/resolve-sandbox.ts";
+import { PrivateTmpDirs, removePrivateTmp } from "../../../../src/core/isolation/private-tmp.ts";
+import { requireRoot, resolveSandbox } from "../../../../src/core/isolation/resolve-sandbox.ts";
 import type { Sandbox } from "../../../../src/protocol/isolation.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
@@ -19,12 +20,15 @@ beforeAll(() => {
 });
 afterAll(() => dir[Symbol.dispose]());
 
-const asked = (sandbox: Sandbox, root = "/", secrets = [socket()]) =>
-  sandboxOf({ private_tmp: false, ...sandbox }, root, secrets);
+const tmpDirs = new PrivateTmpDirs();
+const resolved = (sandbox: Sandbox, root = "/", secretPaths = [socket()]) =>
+  resolveSandbox(sandbox, { root, secretPaths, tmpDirs });
+const asked = (sandbox: Sandbox, root?: string, secretPaths?: string[]) =>
+  resolved({ private_tmp: false, ...sandbox }, root, secretPaths);
 
 describe("a sandbox", () => {
   test("is the strictest one where nothing is said", () => {
-    const { privateTmp, ...spec } = sandboxOf({}, "/", [socket()]);
+    const { privateTmp, ...spec } = resolved({});
     expect(spec).toEqual({ root: "/", network: false, writable: [], hidden: [], secrets: [socket()] });
     expect(existsSync(privateTmp!)).toBeTrue();
     expect(removePrivateTmp(privateTmp!)).toBeTrue();
@@ -37,8 +41,8 @@ describe("a sandbox", () => {
   });
 
   test("has the machine's /tmp where that is writable, and not both", () => {
-    expect(sandboxOf({ writable: ["/tmp"] }, "/", []).privateTmp).toBeUndefined();
-    expect(() => sandboxOf({ writable: ["/tmp"], private_tmp: true }, "/", [])).toThrow("cannot be both");
+    expect(resolved({ writable: ["/tmp"] }, "/", []).privateTmp).toBeUndefined();
+    expect(() => resolved({ writable: ["/tmp"], private_tmp: true }, "/", [])).toThrow("cannot be both");
   });
 });
 
