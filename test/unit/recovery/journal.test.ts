@@ -38,7 +38,7 @@ const ended = (id: string, endedAt = Date.now()): EndedRecord => ({
 });
 
 describe("the journal", () => {
-  test("gives back what was last said of each, and tells those that ran as lost", async () => {
+  test("has the latest record of each id, and reports those that ran as lost", async () => {
     using dir = tempDir();
     const path = join(dir.path, "j");
     const journal = new Journal(path, log);
@@ -59,7 +59,7 @@ describe("the journal", () => {
     expect(readdirSync(dir.path)).toEqual([]);
   });
 
-  test("keeps the last ones, in a file of bounded size", async () => {
+  test("retains the latest records, in a file of bounded size", async () => {
     using dir = tempDir();
     const path = join(dir.path, "j");
     const journal = new Journal(path, log);
@@ -77,7 +77,7 @@ describe("the journal", () => {
     journal.remove();
   });
 
-  test("says once that it cannot be written", async () => {
+  test("warns once that it cannot be written", async () => {
     using dir = tempDir();
     const { log: ownLog, warnings } = newLog();
     const journal = new Journal(join(dir.path, "no", "j"), ownLog);
@@ -89,7 +89,7 @@ describe("the journal", () => {
     journal.remove();
   });
 
-  test("is made again where somebody has removed it", async () => {
+  test("is written again after another program has removed it", async () => {
     using dir = tempDir();
     const path = join(dir.path, "j");
     const journal = new Journal(path, log);
@@ -102,7 +102,7 @@ describe("the journal", () => {
     journal.remove();
   });
 
-  test("knows processes by pid and start, in this world only", async () => {
+  test("lists processes by pid and start time, for this pid namespace only", async () => {
     using dir = tempDir();
     const path = join(dir.path, "j");
     const journal = new Journal(path, log);
@@ -116,8 +116,8 @@ describe("the journal", () => {
   });
 });
 
-describe("what is read of it", () => {
-  test("is whole lines of records and nothing else", () => {
+describe("reading it", () => {
+  test("skips all but whole lines of valid records", () => {
     using dir = tempDir();
     const path = join(dir.path, "j");
     const bad = [
@@ -140,7 +140,7 @@ describe("what is read of it", () => {
     expect(readJournal(path, log).records.map(({ id }) => id)).toEqual(["x-2"]);
   });
 
-  test("is what is still kept: the rest is too old", () => {
+  test("drops records that are too old", () => {
     using dir = tempDir();
     const path = join(dir.path, "j");
     const old = Date.now() - (retainedSeconds + 1) * 1000;
