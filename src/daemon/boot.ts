@@ -6,12 +6,14 @@ import { hasFewProcesses } from "../core/isolation/few-processes-linux.ts";
 import { Instant } from "../core/lifetime/instant.ts";
 import { shutdownGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
+import { ProcessOwnership } from "../core/process/ownership.ts";
 import { SessionRegistry } from "../core/session/registry.ts";
-import { takeOverCore } from "../core/session/upgrade-state.ts";
+import { restoreCore } from "../core/session/upgrade-state.ts";
 import { removeOwnDir } from "../platform/abandoned-dirs.ts";
 import { restoreChildSignal } from "../platform/libc.ts";
 import { prepareReadiness } from "../platform/linux/readiness.ts";
 import { CrashRecovery, journalPath } from "../recovery/crash-recovery.ts";
+import { daemonTag, stdioTag } from "../recovery/daemon-tag.ts";
 import { Runtimes } from "../remote/runtimes.ts";
 import { newCounters } from "../server/counters.ts";
 import { capabilitiesOf } from "../server/handlers/system.ts";
@@ -28,7 +30,6 @@ import { trustedDirsVariable } from "../util/trusted-socket.ts";
 import { version } from "../util/version.ts";
 import { announceSelf } from "./announce.ts";
 import { claimSocket } from "./claim-socket.ts";
-import { daemonTag, stdioTag } from "./daemon-tag.ts";
 import { untilIdle } from "./idle-exit.ts";
 import type { InstanceLock } from "./instance-lock.ts";
 import { openListeners, type Services, transportsOf } from "./listeners.ts";
@@ -63,7 +64,7 @@ export async function boot(options: DaemonOptions, arrival?: Takeover): Promise<
   };
   try {
     const before = arrival?.received;
-    const crash = new CrashRecovery(options, lock, log, before?.document.recovered);
+    const crash = new CrashRecovery(options, lock?.predecessor, log, before?.document.recovered);
     const rooms = createServices(options, runDir, crash, before);
     const { registry, runtimes, counters, upgrader, startedAt } = rooms;
     const { doors, done, ...opened } = openListeners(rooms, before?.document);
@@ -143,19 +144,26 @@ async function guardAgainstStalls({ env }: DaemonOptions): Promise<void> {
 function createServices(
   options: DaemonOptions,
   runDir: string,
-  { journal, recovered, log }: CrashRecovery,
+  recovery: CrashRecovery,
   before: Received | undefined,
 ): Services {
   const { core, runtimes: known, counters, startedAt, startedSteadyMs } = before?.document ?? {};
-  const registry = new SessionRegistry(coreOptions(options, runDir), log, core, journal);
+  const { recovered, log } = recovery;
+  const coreSettings = coreOptions(options, runDir);
+  const ownership = new ProcessOwnership(undefined, core?.custody, coreSettings.daemonTag);
+  const runtimes = knownRuntimes(options, ownership, runDir, known);
+  const registry = new SessionRegistry({
+    ...{ options: coreSettings, log, ownership, before: core },
+    events: recovery.recorder(ownership),
+    isRemoteId: (id) => runtimes.routes.isLive(id),
+  });
   const rooms = {
-    ...{ options, registry, recovered, log },
-    runtimes: knownRuntimes(options, registry, runDir, known),
+    ...{ options, registry, recovered, log, runtimes },
     counters: newCounters(counters),
     upgrader: new Upgrader(log),
     startedAt: new Instant(startedAt, startedSteadyMs),
   };
-  if (before) takeOverCore(registry, before.document.core, before.given);
+  if (before) restoreCore(registry, before.document.core, before.given);
   return rooms;
 }
 
@@ -178,7 +186,7 @@ async function claimInstance(options: DaemonOptions, log: Log): Promise<DaemonIn
 /** What they start for their links has our environment, less what is our own business. */
 function knownRuntimes(
   options: DaemonOptions,
-  { ownership }: SessionRegistry,
+  ownership: ProcessOwnership,
   runDir: string,
   before: RuntimesState | undefined,
 ): Runtimes {

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
-import type { EnvPolicy } from "../core/isolation/env-policy.ts";
+import type { EnvPolicy } from "../core/options.ts";
 import type { ConnectionLimits } from "../server/quota.ts";
 import { announcementsDirs } from "../util/runtime-dir.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";

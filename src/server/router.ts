@@ -28,10 +28,7 @@ export interface RouterContext {
 }
 
 export class Router {
-  constructor(readonly context: RouterContext) {
-    const { registry, runtimes } = context;
-    registry.isTakenElsewhere = (id) => runtimes.routes.isLive(id);
-  }
+  constructor(readonly context: RouterContext) {}
 
   call(method: MethodName, given: unknown, client: Client): unknown {
     const place = places[method];

@@ -1,6 +1,6 @@
 // The whole daemon as one document.
 import { steadyMs } from "../core/lifetime/instant.ts";
-import { packCore } from "../core/session/upgrade-state.ts";
+import { serializeCore } from "../core/session/upgrade-state.ts";
 import type { InstanceLock } from "../daemon/instance-lock.ts";
 import type { Opened, Services } from "../daemon/listeners.ts";
 import { packCounters } from "../server/counters.ts";
@@ -44,7 +44,7 @@ export function describeDaemon(house: Described, packing: Packing): Handover {
     counters: packCounters(counters),
     heldPlaces: packResumePoints(registry.commands),
     runtimes: runtimes.pack(),
-    core: packCore(registry, packing),
+    core: serializeCore(registry, packing),
     upgrades: upgrader.count,
     recovered: recovered.list().map((record) => ({ ...record })),
   };

@@ -130,7 +130,7 @@ export class Upgrader implements Upgrading {
   async #handOver(house: UpgradeServices, executable: string, toVersion: string): Promise<never> {
     const { registry, doors } = house;
     const settle = () => {
-      registry.rest();
+      registry.prepareUpgrade();
       return registry.isAtRest && !house.isClearing();
     };
     try {
@@ -146,7 +146,7 @@ export class Upgrader implements Upgrading {
       crossOver(house, executable, signals);
       throw new Error(`${executable} (trl ${toVersion}) could not be started`);
     } finally {
-      registry.goOn();
+      registry.cancelUpgrade();
       if (this.house === house) for (const door of doors) door.listening?.resume();
     }
   }

@@ -222,7 +222,7 @@ export class Command implements KnownCommand {
     const found: CommandOutcome["leftovers"] = [];
     for (const { pid } of yield* ownership.leftoversOf(this.id, process.pid)) {
       const command = processTable.commandLine(pid);
-      if (!keep.isMachinery(command)) found.push({ pid, command });
+      if (!keep.isSandboxProcess(command)) found.push({ pid, command });
       yield;
     }
     return found;

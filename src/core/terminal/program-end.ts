@@ -58,7 +58,7 @@ export class ProgramEnd {
     this.#endWatch();
     const measured = this.#keep.measure(exit, usage, this.#stopReason);
     this.reason = this.#stopReason ?? measured.reason ?? (exit.signal ? "signal" : "exit");
-    const isOwn = ({ pid }: ProcessEntry) => !this.#keep.isMachinery(processTable.commandLine(pid));
+    const isOwn = ({ pid }: ProcessEntry) => !this.#keep.isSandboxProcess(processTable.commandLine(pid));
     this.receipt = receiptOf(measured, bytesOut, left.filter(isOwn).length);
     return { ...exit, signal: this.#keep.signalOf(exit, this.#stopReason) };
   }

@@ -1,8 +1,6 @@
 // All terminals: those that live, and for a while those that have ended, with their code and their last screen.
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams } from "../../protocol/pty.ts";
-import type { Journal } from "../../recovery/journal.ts";
-import { terminalEnded, terminalStarted } from "../../recovery/notes.ts";
 import type { Unpacking } from "../../upgrade/schema/fields.ts";
 import type { TerminalState } from "../../upgrade/schema/terminals.ts";
 import { newId } from "../../util/ids.ts";
@@ -18,9 +16,9 @@ import {
   terminalRingsBytesMax,
 } from "../limits.ts";
 import type { Log } from "../log.ts";
+import type { CoreOptions } from "../options.ts";
 import type { ProcessOwnership } from "../process/ownership.ts";
 import { memoryLimit, requireDescriptors } from "../resources.ts";
-import type { CoreOptions } from "../session/options.ts";
 import { packIdle } from "./compress-idle.ts";
 import { createTerminal, shellOf } from "./create-terminal.ts";
 import { resumeTerminal } from "./resume-terminal.ts";
@@ -28,12 +26,18 @@ import { Screens } from "./screen/screens.ts";
 import type { Terminal } from "./terminal.ts";
 import { terminalExpiry } from "./terminal-expiry.ts";
 
+/** Reported to a receiver outside of the core; also for terminals that an upgrade hands over. */
+export interface TerminalEvents {
+  terminalStarted(terminal: Terminal): void;
+  terminalEnded(terminal: Terminal): void;
+}
+
 export interface TerminalsContext {
   options: CoreOptions;
   isolations: IsolationFactory;
   ownership: ProcessOwnership;
   log: Log;
-  journal: Journal | undefined;
+  events: TerminalEvents;
   /** Throws where there is no room for one more. */
   refuseNew(): void;
   /** Terminals and sessions share their ids. */
@@ -59,7 +63,7 @@ export class Terminals {
     this.list().reduce((sum, { ring }) => sum + ring.heldBytes, bytes) <= this.outputBytesMax;
 
   create(params: CreateParams, sessionIsolation?: SessionIsolation): Terminal {
-    const { options, ownership, log, journal, refuseNew, isTaken } = this.context;
+    const { options, ownership, log, events, refuseNew, isTaken } = this.context;
     refuseNew();
     requireDescriptors();
     if (
@@ -74,7 +78,7 @@ export class Terminals {
     const terminal = createTerminal(id, params, context, sessionIsolation);
     this.#forget(id);
     this.#live.set(id, terminal);
-    journal?.write(terminalStarted(terminal));
+    events.terminalStarted(terminal);
     this.#warmUp ??= setTimeout(() => this.#screens.start(), screenProcessStartMs);
     log.info("terminal created", { session: id, driver: terminal.spec.driver.name });
     void terminal.done.then(() => this.#ended(terminal));
@@ -112,11 +116,15 @@ export class Terminals {
 
   /** One that another program has made, which has become this one. */
   resume(state: TerminalState, sessionIsolation: SessionIsolation | undefined, given: Unpacking): void {
-    const { ownership, journal } = this.context;
+    const { ownership, events } = this.context;
     const context = { ownership, screens: this.#screens, mayKeep: this.#mayKeep };
     const terminal = resumeTerminal(state, given, sessionIsolation, context);
-    journal?.write(terminal.exit ? terminalEnded(terminal) : terminalStarted(terminal));
-    if (terminal.exit) return void this.#exited.set(state.id, terminal);
+    if (terminal.exit) {
+      events.terminalEnded(terminal);
+      this.#exited.set(state.id, terminal);
+      return;
+    }
+    events.terminalStarted(terminal);
     this.#live.set(state.id, terminal);
     void terminal.done.then(() => this.#ended(terminal));
   }
@@ -186,12 +194,12 @@ export class Terminals {
 
   #ended(terminal: Terminal): void {
     const { id, exit } = terminal;
-    const { journal, log } = this.context;
+    const { events, log } = this.context;
     log.info("terminal ended", { session: id, exitCode: exit!.exitCode });
     for (const pid of terminal.left) log.error("a process could not be killed", { session: id, pid });
     if (this.#live.get(id) === terminal) this.#live.delete(id);
     this.#exited.set(id, terminal);
-    journal?.write(terminalEnded(terminal));
+    events.terminalEnded(terminal);
     let bytes = [...this.#exited.values()].reduce((sum, { ring }) => sum + ring.heldBytes, 0);
     for (const [oldest, known] of this.#exited) {
       if (this.#exited.size > exitedTerminalsMax) this.#forget(oldest);

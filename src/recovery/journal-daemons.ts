@@ -1,15 +1,15 @@
-// The daemons that a journal speaks of: its own and those that were killed before it. Each with its start, so that one
-// that lives is known, also where its socket and its pid file were taken from it.
+// The journal's list of daemons: its writer, then the killed daemons before it. Each has its start time, so that a
+// daemon that still runs is recognized even if its socket and its pid file were removed.
 import { processTable } from "../platform/process-table.ts";
 
-export interface NotedDaemon {
+export interface JournaledDaemon {
   pid: number;
-  /** Undefined where only its pid file spoke of it. */
+  /** Undefined if only the pid file named this daemon. */
   startTime: string | undefined;
 }
 
-/** A line of the journal. */
-export function noteOf(predecessors: readonly NotedDaemon[]): object {
+/** The line of the journal for this process and its predecessors. */
+export function daemonsLine(predecessors: readonly JournaledDaemon[]): object {
   const self = { pid: process.pid, startTime: processTable.entry(process.pid)?.startTime };
   const all = [self, ...predecessors];
   return {
@@ -18,7 +18,8 @@ export function noteOf(predecessors: readonly NotedDaemon[]): object {
   };
 }
 
-export function daemonsFrom(value: object): NotedDaemon[] | undefined {
+/** Undefined if the line is no list of daemons. */
+export function daemonsFrom(value: object): JournaledDaemon[] | undefined {
   const { daemons, starts } = value as { daemons?: unknown; starts?: unknown };
   if (!Array.isArray(daemons)) return undefined;
   return daemons.flatMap((pid, index) => {
@@ -28,9 +29,9 @@ export function daemonsFrom(value: object): NotedDaemon[] | undefined {
   });
 }
 
-/** Where its start is not known, whoever has its pid is taken for it: nothing of one that lives is to be touched. */
-export function isLiving({ pid, startTime }: NotedDaemon): boolean {
-  if (pid === process.pid) return false; // ours by now
+/** Without a start time any process with the pid counts as the daemon: a running daemon's processes must stay untouched. */
+export function isRunning({ pid, startTime }: JournaledDaemon): boolean {
+  if (pid === process.pid) return false; // the pid was reused for this process
   const now = processTable.entry(pid);
   return now !== undefined && !now.isZombie && (startTime ?? now.startTime) === now.startTime;
 }

@@ -1,5 +1,5 @@
-// How a program is started within its limits: by a small sh that enters the session's control group, sets what is
-// inherited, and becomes the program. So nothing of the program's runs outside, not even for a moment.
+// The command-line prefix that starts a program within its limits: an sh that joins the session's control group, sets
+// the resource limits and execs the program, so that the program never runs outside of them.
 
 export interface Rlimits {
   cpuTimeS?: number;
@@ -7,18 +7,18 @@ export interface Rlimits {
   fileSizeBytes?: number;
 }
 
-/** A process that goes on after SIGXCPU is killed so many seconds later. */
+/** A process that ignores SIGXCPU is killed this much later. */
 const cpuGraceS = 1;
 
-/** POSIX counts files by such blocks. */
+/** The unit of `ulimit -f` in POSIX. */
 const fileBlockBytes = 512;
 
-/** What the sh that could not set up the limits exits with; the program has not been started then. */
+/** The exit code of the sh if a limit cannot be set. The program is not started then. */
 export const launchFailure = 125;
 
 const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** In front of the program's own words. Empty where there is nothing to be done. */
+/** To be put before the program's argv. Empty if there is no limit. */
 export function launchPrefix(entrances: string[], rlimits: Rlimits): string[] {
   const steps = [...entrances.map((file) => `echo 0 >${quote(file)}`), ...ulimits(rlimits)];
   if (steps.length === 0) return [];

@@ -1,26 +1,26 @@
-// The tag by which a daemon's processes are known: its pid and its place.
+// The daemon's tag: its pid and its socket path. Every process that it starts has the tag in its environment.
 import { daemonMark, pidOfDaemonMark } from "../core/process/marks.ts";
 import { processTable } from "../platform/process-table.ts";
 
-/** The place of a daemon without a socket. */
+/** Replaces the socket path in the tag of a daemon without a socket. */
 export const stdioTag = "stdio";
 
-export function daemonTag(place: string, pid = process.pid): string {
-  const tag = `${pid}:${place}`;
-  // ps(1) shows an environment with spaces between its variables: a value ends there.
+export function daemonTag(socketPath: string, pid = process.pid): string {
+  const tag = `${pid}:${socketPath}`;
+  // ps(1) separates the variables of an environment by spaces, so a value ends at its first space.
   return process.platform === "darwin" ? tag.replace(/\s.*$/s, "") : tag;
 }
 
 /**
- * A daemon on standard input has no successor that would know of it: who comes next ends what it left. Its pid is that
- * of the namespace in which it ran, and says something only where that is ours.
+ * A daemon on standard input has no successor on the same socket, so any later daemon ends its leftovers. The pid in a
+ * tag is valid only in the pid namespace of the daemon, which must be ours.
  */
 export function tagOfDeadStdio(tag: string, pid: number): boolean {
   const [, daemon] = /^(\d+):stdio$/.exec(tag) ?? [];
   return daemon !== undefined && isDeadDaemon(Number(daemon), pid);
 }
 
-/** The same by the mark of a process. */
+/** The same check by the mark of a process, for a process that cleared its environment. */
 export function markOfDeadStdio(mark: bigint, pid: number): boolean {
   const daemon = pidOfDaemonMark(mark);
   return mark === daemonMark(daemonTag(stdioTag, daemon)) && isDeadDaemon(daemon, pid);

@@ -1,6 +1,5 @@
-// What is noted of a command or a terminal, so that it is known after a crash: ids, numbers, times and the reason of
-// its end. Never what it printed, its command line, its directory or its environment: a file outlives its daemon, and
-// is read by others than those who asked.
+// The journal's record of a command or a terminal: ids, numbers, times and the exit reason. A record never has output,
+// a command line, a directory or an environment, because the file outlives the daemon and its clients' permissions.
 import { type ExitReason, exitReasons, lostReason } from "../protocol/exec.ts";
 import type { Receipt } from "../protocol/isolation.ts";
 import { type DriverName, driverNames } from "../protocol/pty.ts";
@@ -12,9 +11,9 @@ export interface StartedRecord {
   id: string;
   sessionId: string;
   pid: number;
-  /** Milliseconds, as all times here. */
+  /** Milliseconds since 1970, like all times of a record. */
   startedAt: number;
-  /** Of a terminal. */
+  /** Terminals only, like the next two. */
   cols?: number;
   rows?: number;
   driver?: DriverName;
@@ -24,10 +23,10 @@ export interface EndedRecord extends StartedRecord {
   endedAt: number;
   exitCode: number;
   signal: string | null;
-  /** `lost` where it ran when its daemon was killed. */
+  /** `lost` if it ran when its daemon was killed. */
   reason: ExitReason | typeof lostReason;
   durationMs: number;
-  /** Of a terminal: all that it printed. */
+  /** For a terminal, all of its output. */
   stdoutBytes: number;
   stderrBytes: number;
   receipt: Receipt | null;
@@ -37,7 +36,7 @@ export type JournalRecord = StartedRecord | EndedRecord;
 
 export const hasEnded = (record: JournalRecord): record is EndedRecord => "endedAt" in record;
 
-/** A file that somebody else may have written to, or that was cut off anywhere. */
+/** Validates every field: another program may have written to the file, and its last line may be cut off. */
 export function recordFrom(value: unknown): JournalRecord | undefined {
   if (!isFields(value)) return undefined;
   const { kind, id, sessionId, pid, startedAt, cols, rows, driver } = value;

@@ -1,12 +1,11 @@
-// What was asked of a sandbox, made exact: real directories, and nothing that a program inside could move so that it
-// means something else the next time.
-import { chmodSync, existsSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+// Resolves the `sandbox` parameter to real paths. Refuses hidden paths that a program inside could move, because the
+// next sandbox would then hide the wrong path.
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { makeOwnDir, removeAbandonedDirs } from "../../platform/abandoned-dirs.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { Sandbox } from "../../protocol/isolation.ts";
-import type { SandboxSpec } from "./sandbox.ts";
+import type { PrivateTmpDirs } from "./private-tmp.ts";
+import { isWithin, type SandboxSpec } from "./sandbox-spec.ts";
 
 const refuse = (field: string, problem: string) =>
   new TrlError("INVALID_PARAMS", `isolation.${field}: ${problem}`);
@@ -17,18 +16,29 @@ export function requireRoot(root: string): string {
   return path;
 }
 
-export function sandboxOf(asked: Sandbox, root: string, secretPaths: string[]): Omit<SandboxSpec, "ownDir"> {
+export interface SandboxSurroundings {
+  /** The real path of the root directory inside. */
+  root: string;
+  /** Files of this daemon. */
+  secretPaths: string[];
+  tmpDirs: PrivateTmpDirs;
+}
+
+export function resolveSandbox(
+  asked: Sandbox,
+  { root, secretPaths, tmpDirs }: SandboxSurroundings,
+): Omit<SandboxSpec, "ownDir"> {
   const writable = outermost((asked.writable ?? []).map((path) => existing("sandbox.writable", root, path)));
   const hidden = (asked.hidden ?? []).map((path) => existing("sandbox.hidden", root, path));
   const secrets = secretPaths.flatMap((path) => insidePath(root, realPath(path) ?? path) ?? []);
   const wantsTmp = asked.private_tmp ?? !writable.some((path) => isWithin("/tmp", path));
   if (wantsTmp && writable.some((path) => isWithin("/tmp", path)))
     throw refuse("sandbox.private_tmp", "/tmp cannot be both the session's own and writable for all");
-  refuseWhatCouldBeMoved(writable, hidden, secrets);
+  refuseMovable(writable, hidden, secrets);
   return {
     root,
     network: asked.network ?? false,
-    privateTmp: wantsTmp ? makePrivateTmp() : undefined,
+    privateTmp: wantsTmp ? tmpDirs.make() : undefined,
     writable,
     hidden,
     secrets,
@@ -36,10 +46,10 @@ export function sandboxOf(asked: Sandbox, root: string, secretPaths: string[]): 
 }
 
 /**
- * Whoever may write to a directory may move what is in it, and a path that is covered would then lead elsewhere. What
- * lies directly in a writable directory is a mount point inside, and stays.
+ * A program can move what is in a writable directory, also the parent of a hidden path. Only a hidden path directly in
+ * a writable directory is safe: it is a mount point inside, which the kernel does not rename.
  */
-function refuseWhatCouldBeMoved(writable: string[], hidden: string[], secrets: string[]): void {
+function refuseMovable(writable: string[], hidden: string[], secrets: string[]): void {
   const holderOf = (path: string) => writable.find((directory) => isWithin(path, directory));
   const secret = secrets.find(holderOf);
   if (secret !== undefined)
@@ -56,8 +66,8 @@ function refuseWhatCouldBeMoved(writable: string[], hidden: string[], secrets: s
 }
 
 /**
- * Paths outside by their names inside, where they are to be seen. What was itself asked for as writable stays open, and
- * what lies in another of the paths is hidden with it, unless something writable lies between.
+ * Translates host paths to the paths inside that must be hidden. Drops missing paths, paths that `writable` lists, and
+ * paths within another hidden path, unless a writable directory is between the two.
  */
 export function hiddenInside(
   paths: string[],
@@ -71,7 +81,7 @@ export function hiddenInside(
   return hidden.filter((path) => isShown(path) || !isHidden(path));
 }
 
-/** By its real name inside: bwrap would follow a link to somewhere else. */
+/** The real path inside: bwrap would follow a symbolic link on the host. */
 function existing(field: string, root: string, path: string): string {
   const real = realPath(join(root, path));
   if (real === undefined) throw refuse(field, `no such file or directory: ${path}`);
@@ -81,41 +91,15 @@ function existing(field: string, root: string, path: string): string {
   return inside;
 }
 
-/** Undefined where it is not to be seen from there. */
+/** Undefined if the path is outside of the root. */
 function insidePath(root: string, path: string): string | undefined {
   if (root === "/") return path;
   return isWithin(path, root) ? path.slice(root.length) || "/" : undefined;
 }
 
-/** What lies in another one that is writable need not be said again. */
+/** Drops paths within other paths of the list. */
 const outermost = (paths: string[]) =>
   [...new Set(paths)].filter((path) => !paths.some((other) => other !== path && isWithin(path, other)));
-
-const isWithin = (path: string, directory: string) =>
-  path === directory || path.startsWith(directory === "/" ? "/" : `${directory}/`);
-
-let isSwept = false;
-
-/** On disk, not in memory as the daemon's own files: it may get large. */
-function makePrivateTmp(): string {
-  if (!isSwept) removeAbandonedDirs(tmpdir());
-  isSwept = true;
-  // As every /tmp, open to whoever is inside; from outside the directory above it keeps everybody away.
-  const path = join(makeOwnDir(tmpdir()), "tmp");
-  mkdirSync(path);
-  chmodSync(path, 0o1777);
-  return path;
-}
-
-/** False where something in it resists. */
-export function removePrivateTmp(path: string): boolean {
-  try {
-    rmSync(dirname(path), { recursive: true, force: true });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 function realDirectory(path: string): string | undefined {
   const real = realPath(path);

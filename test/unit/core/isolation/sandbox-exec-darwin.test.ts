@@ -1,6 +1,6 @@
-// The profile for macOS is made here and used there.
+// The profile of sandbox-exec. It is plain text, so the test runs on every system.
 import { expect, test } from "bun:test";
-import { sandboxProfile } from "../../../../src/core/isolation/sandbox-darwin.ts";
+import { sandboxProfile } from "../../../../src/core/isolation/sandbox-exec-darwin.ts";
 
 const spec = {
   root: "/",
@@ -12,7 +12,7 @@ const spec = {
   secrets: ["/tmp/trl.sock"],
 };
 
-test("a profile forbids writing and the network, apart from what is listed", () => {
+test("a profile denies writing and the network, except for listed paths", () => {
   expect(sandboxProfile(spec)).toBe(
     [
       "(version 1)",
@@ -26,11 +26,11 @@ test("a profile forbids writing and the network, apart from what is listed", () 
   );
 });
 
-test("with the network, it is not forbidden", () => {
+test("with `network` a profile does not deny it", () => {
   expect(sandboxProfile({ ...spec, network: true })).not.toContain("(deny network*)");
 });
 
-test("what lies between a writable directory and a secret cannot be renamed", () => {
+test("directories between a writable directory and a secret cannot be renamed", () => {
   const profile = sandboxProfile({ ...spec, secrets: ["/Users/me/work/a/b/x.sock"] });
   for (const path of ["/Users/me/work/a", "/Users/me/work/a/b"])
     expect(profile).toContain(`(deny file-write-unlink (literal "${path}"))`);

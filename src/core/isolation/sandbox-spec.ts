@@ -1,27 +1,25 @@
-// What a sandbox is made of, whoever makes it.
+// The description of a sandbox that both bubblewrap and sandbox-exec are given.
 import { dirname } from "node:path";
 
 export interface SandboxSpec {
-  /** What is / inside. */
+  /** The host directory that is / inside. */
   root: string;
   network: boolean;
-  /** The directory that is /tmp inside; undefined where /tmp is as read-only as the rest. */
+  /** The host directory that is /tmp inside. Undefined if /tmp is read-only or in `writable`. */
   privateTmp: string | undefined;
   writable: string[];
   hidden: string[];
-  /** The files of one shell, writable and at the same place inside. Those of other shells are not to be seen. */
+  /** The directory of one shell, writable at the same path inside. The directories of other shells are hidden. */
   ownDir: string | undefined;
-  /** What leads to this daemon, to others and to services: whoever reaches them could do everything outside. */
+  /** Paths of this daemon, other daemons and services: a program that reaches one of them can escape the sandbox. */
   secrets: string[];
 }
 
 /**
- * Directories between a writable directory and a secret in it. A command that renames one of them would show the secret
- * to the next sandbox, which looks for it under its old path. So the sandbox must not let them be renamed.
+ * Directories between a writable directory and a secret in it. The sandbox must prevent their renaming: otherwise a
+ * command could rename one, and the next sandbox would hide the old path and show the secret.
  */
 export function pinnedDirs({ writable, hidden, secrets }: SandboxSpec): string[] {
-  const isWithin = (path: string, dir: string) =>
-    path === dir || path.startsWith(dir === "/" ? "/" : `${dir}/`);
   const pinned = secrets.flatMap((secret) => {
     const holder = writable.find((dir) => isWithin(secret, dir));
     const between: string[] = [];
@@ -32,3 +30,6 @@ export function pinnedDirs({ writable, hidden, secrets }: SandboxSpec): string[]
   const isHidden = (path: string) => [...hidden, ...secrets].some((covered) => isWithin(path, covered));
   return [...new Set(pinned)].filter((path) => !isHidden(path));
 }
+
+export const isWithin = (path: string, dir: string): boolean =>
+  path === dir || path.startsWith(dir === "/" ? "/" : `${dir}/`);

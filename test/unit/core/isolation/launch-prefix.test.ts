@@ -1,8 +1,8 @@
-// The words in front of a program that set up what it inherits.
+// The argv prefix that sets up a program's limits.
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { launchFailure, launchPrefix } from "../../../../src/core/isolation/launcher.ts";
+import { launchFailure, launchPrefix } from "../../../../src/core/isolation/launch-prefix.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
 const run = (argv: string[]) => {
@@ -11,9 +11,9 @@ const run = (argv: string[]) => {
 };
 
 describe("a program is started", () => {
-  test("as it is, where there is nothing to be done", () => expect(launchPrefix([], {})).toEqual([]));
+  test("without a prefix if there is no limit", () => expect(launchPrefix([], {})).toEqual([]));
 
-  test("in place of the shell that starts it, with its words as they are", () => {
+  test("by an exec of the shell, with its arguments unchanged", () => {
     const words = ["a b", "$x", "'", '"', "", "-n", "é\n"];
     const { stdout } = run([...launchPrefix([], { openFiles: 50 }), "printf", "[%s]", ...words]);
     expect(stdout).toBe(words.map((word) => `[${word}]`).join(""));
@@ -31,7 +31,7 @@ describe("a program is started", () => {
     expect(run([...prefix, "/bin/sh", "-c", show]).stdout).toBe("2\n3\n50\n50\n2\n2\n");
   });
 
-  test("after it has entered its groups, however they are named", () => {
+  test("after it has joined its control groups, with special characters in their names", () => {
     using dir = tempDir();
     const odd = join(dir.path, "it's $(odd)");
     mkdirSync(odd);
@@ -41,7 +41,7 @@ describe("a program is started", () => {
     expect(readFileSync(entrance, "utf8")).toBe("0\n");
   });
 
-  test("not at all, where something is refused", () => {
+  test("not at all if a limit cannot be set", () => {
     const { stdout, exitCode, stderr } = run([
       ...launchPrefix(["/nonexistent/cgroup.procs"], {}),
       "echo",

@@ -1,47 +1,44 @@
-// Control groups that a killed daemon left behind: their paths lie in its run directory. Whoever is still in them is
-// ended, and they are removed.
+// Control groups that a killed daemon left behind. The daemon's run directory lists their paths. This file reads their
+// members, kills them and removes the groups.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { killPids, readPids, readText, removeNow, tryWrite } from "./cgroup-files.ts";
-
-/** The file in a run directory that names the groups of its daemon. */
-export const recordName = "cgroups";
+import { cgroupListName } from "../core/isolation/cgroup.ts";
+import { killPids, readPids, readText, removeNow, tryWrite } from "../core/isolation/cgroup-files.ts";
 
 const attemptsMax = 100;
 const attemptMs = 1;
 
-/** Who is in them. */
-export const membersOf = (runDir: string, pid: number): number[] =>
+export const cgroupMembers = (runDir: string, pid: number): number[] =>
   groupsOf(runDir, pid).flatMap((group) => readPids(join(group, "cgroup.procs")));
 
-/** The daemon may have been killed while it held them still; then they hear nothing. */
-export function thaw(runDir: string, pid: number): void {
+/** A daemon that was killed while it had frozen a group leaves it frozen, and frozen processes handle no signals. */
+export function thawCgroups(runDir: string, pid: number): void {
   for (const group of groupsOf(runDir, pid)) {
-    tryToThaw(group);
+    thawV1(group);
     if (readText(join(group, "cgroup.freeze")).trim() === "1") tryWrite(join(group, "cgroup.freeze"), 0);
   }
 }
 
-/** Nobody is in them and they are gone when it resolves. */
-export async function sweepCgroups(runDir: string, pid: number): Promise<void> {
-  for (const group of groupsOf(runDir, pid)) await sweep(group);
+/** Kills all members and removes the groups. */
+export async function removeCgroups(runDir: string, pid: number): Promise<void> {
+  for (const group of groupsOf(runDir, pid)) await killAndRemove(group);
   for (const directory of directoriesOf(runDir, pid)) removeNow(directory);
 }
 
-async function sweep(group: string): Promise<void> {
+async function killAndRemove(group: string): Promise<void> {
   for (let attempt = 0; attempt < attemptsMax && !removeNow(group); attempt++) {
     if (!tryWrite(join(group, "cgroup.kill"), 1)) killPids(readPids(join(group, "cgroup.procs")));
-    tryToThaw(group);
+    thawV1(group);
     await Bun.sleep(attemptMs);
   }
 }
 
-const tryToThaw = (group: string) => tryWrite(join(group, "freezer.state"), "THAWED");
+const thawV1 = (group: string) => tryWrite(join(group, "freezer.state"), "THAWED");
 
-/** Only what a daemon of that pid has made. */
+/** Filters by name, so that a forged list cannot name a group that no daemon of that pid made. */
 function directoriesOf(runDir: string, pid: number): string[] {
   const isItsOwn = new RegExp(`/trl-${pid}-\\d+(?:\\.daemon)?$`);
-  return readText(join(runDir, recordName))
+  return readText(join(runDir, cgroupListName))
     .split("\n")
     .filter((path) => isItsOwn.test(path));
 }

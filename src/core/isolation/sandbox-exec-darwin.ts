@@ -1,6 +1,6 @@
-// A sandbox by sandbox-exec(1), the door that macOS has: a profile that forbids writing, and the network, apart from
-// what is listed. There is no other /tmp: a private one is a directory that TMPDIR names.
-import { pinnedDirs, type SandboxSpec } from "./sandbox.ts";
+// The sandbox of macOS, sandbox-exec(1): a profile that denies writing and the network except for listed paths. It
+// cannot mount another /tmp, so a private /tmp is a directory that TMPDIR names.
+import { pinnedDirs, type SandboxSpec } from "./sandbox-spec.ts";
 
 export const sandboxExec = "/usr/bin/sandbox-exec";
 
@@ -21,6 +21,6 @@ export function sandboxProfile(spec: SandboxSpec): string {
   return lines.join("\n");
 }
 
-/** The file system behind /tmp, /var and /etc is in /private. */
+/** /tmp, /var and /etc are symbolic links into /private, and profiles need real paths. */
 const quoted = (path: string) => JSON.stringify(path.replace(/^\/(?=(?:tmp|var|etc)(?:\/|$))/, "/private/"));
 const subpath = (path: string) => `(subpath ${quoted(path)})`;

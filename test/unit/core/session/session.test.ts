@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { advance, type Phase } from "../../../../src/core/session/state-machine.ts";
+import { advance, type Phase } from "../../../../src/core/session/session.ts";
 import { type SessionState, sessionStates } from "../../../../src/protocol/session.ts";
 
 const ways: Record<SessionState, SessionState[]> = {
