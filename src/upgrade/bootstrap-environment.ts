@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { become, unsetVariable } from "../platform/exec.ts";
 import { keepHolding } from "../platform/linux/held-signals.ts";
 import { keepAcrossExec, nameProcess } from "../platform/linux/inheritance.ts";
-import { openStateFile, type Received } from "./state-file.ts";
+import { openStateFile, type Received } from "./serialize/state-file.ts";
 
 export const bootstrapVariable = "TRL_HANDOVER";
 

@@ -7,7 +7,7 @@ import { TrlError } from "../protocol/errors.ts";
 import { version } from "../util/version.ts";
 import { type BootstrapEnvironment, bootstrapVariable } from "./bootstrap-environment.ts";
 import type { Handover } from "./schema/document.ts";
-import { checkDocument } from "./state-file.ts";
+import { checkDocument } from "./serialize/state-file.ts";
 
 const patienceMs = 10_000;
 const outputMaxBytes = 64 * 1024;

@@ -21,7 +21,7 @@ import { requireProgram, tryProgram } from "./check-executable.ts";
 import { canHandOver, drain, obstacles } from "./drain.ts";
 import type { Handover } from "./schema/document.ts";
 import type { Packing } from "./schema/fields.ts";
-import { StateFile, trialPacking } from "./state-file.ts";
+import { StateFile, trialPacking } from "./serialize/state-file.ts";
 
 const defaultDrainTimeoutS = 60;
 /** For the last replies and output to leave: a client that is slower finds the rest where it was. */

@@ -8,7 +8,7 @@ import { type GivenFlags, readOptions } from "../../daemon/options.ts";
 import { endingSignal } from "../../daemon/signals.ts";
 import { readBootstrapEnvironment } from "../../upgrade/bootstrap-environment.ts";
 import { answerTrial } from "../../upgrade/check-executable.ts";
-import { arrive, goBack, type Takeover, unblockSignals } from "../../upgrade/takeover.ts";
+import { arrive, goBack, type Takeover, unblockSignals } from "../../upgrade/restore/takeover.ts";
 import { defaultSocketPath } from "../../util/socket-path.ts";
 import { checkFlags, refuseWords } from "../check-flags.ts";
 import { CliError, usageExitCode } from "../errors.ts";

@@ -2,10 +2,10 @@
 // refers to them. Nobody but the two can open it, and nothing of it is ever on a disk.
 import { closeSync, fstatSync, readSync, writeSync } from "node:fs";
 import * as v from "valibot";
-import { Instant, steadyMs } from "../core/lifetime/instant.ts";
-import { createMemoryFile, keepAcrossExec } from "../platform/linux/inheritance.ts";
-import { Handover, handoverFormat } from "./schema/document.ts";
-import type { Bytes, Packing, Unpacking } from "./schema/fields.ts";
+import { Instant, steadyMs } from "../../core/lifetime/instant.ts";
+import { createMemoryFile, keepAcrossExec } from "../../platform/linux/inheritance.ts";
+import { Handover, handoverFormat } from "../schema/document.ts";
+import type { Bytes, Packing, Unpacking } from "../schema/fields.ts";
 
 /** Where the document begins, in front of all. */
 const headerBytes = 8;

@@ -1,13 +1,13 @@
 // A program that takes another's place: what it finds, and when it is there.
-import type { Log } from "../core/log.ts";
-import { readGate } from "../core/process/read-gate.ts";
-import type { SessionRegistry } from "../core/session/registry.ts";
-import { type InstanceLock, keptLock } from "../daemon/instance-lock.ts";
-import { unblockSignals } from "../platform/linux/held-signals.ts";
-import { version } from "../util/version.ts";
-import { accept, conclude, type Delivery, rollBack } from "./bootstrap-environment.ts";
-import type { Received } from "./state-file.ts";
-import type { Upgrader } from "./upgrader.ts";
+import type { Log } from "../../core/log.ts";
+import { readGate } from "../../core/process/read-gate.ts";
+import type { SessionRegistry } from "../../core/session/registry.ts";
+import { type InstanceLock, keptLock } from "../../daemon/instance-lock.ts";
+import { unblockSignals } from "../../platform/linux/held-signals.ts";
+import { version } from "../../util/version.ts";
+import { accept, conclude, type Delivery, rollBack } from "../bootstrap-environment.ts";
+import type { Received } from "../serialize/state-file.ts";
+import type { Upgrader } from "../upgrader.ts";
 
 export { unblockSignals };
 

@@ -1,13 +1,13 @@
 // The whole daemon as one document.
-import { steadyMs } from "../core/lifetime/instant.ts";
-import { packCore } from "../core/session/upgrade-state.ts";
-import type { InstanceLock } from "../daemon/instance-lock.ts";
-import type { Opened, Services } from "../daemon/listeners.ts";
-import { packCounters } from "../server/counters.ts";
-import { packResumePoints } from "../server/resume-points.ts";
-import { version } from "../util/version.ts";
-import { type Handover, handoverFormat } from "./schema/document.ts";
-import type { Packing } from "./schema/fields.ts";
+import { steadyMs } from "../../core/lifetime/instant.ts";
+import { packCore } from "../../core/session/upgrade-state.ts";
+import type { InstanceLock } from "../../daemon/instance-lock.ts";
+import type { Opened, Services } from "../../daemon/listeners.ts";
+import { packCounters } from "../../server/counters.ts";
+import { packResumePoints } from "../../server/resume-points.ts";
+import { version } from "../../util/version.ts";
+import { type Handover, handoverFormat } from "../schema/document.ts";
+import type { Packing } from "../schema/fields.ts";
 
 type Described = Services &
   Pick<Opened, "http" | "unix" | "tls" | "token"> & { lock: InstanceLock | undefined; runDir: string };
