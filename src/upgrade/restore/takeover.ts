@@ -1,56 +1,55 @@
-// A program that takes another's place: what it finds, and when it is there.
+// The takeover: a program that a daemon became reads the state file, restores the services from it, and opens the read
+// gate. Until then it reads no output and reaps no child, so that a rollback loses nothing.
+import { closeSync } from "node:fs";
 import type { Log } from "../../core/log.ts";
 import { readGate } from "../../core/process/read-gate.ts";
 import type { SessionRegistry } from "../../core/session/registry.ts";
-import { type InstanceLock, keptLock } from "../../daemon/instance-lock.ts";
-import { unblockSignals } from "../../platform/linux/held-signals.ts";
+import { takeOverCore } from "../../core/session/upgrade-state.ts";
+import { nameProcess } from "../../platform/linux/inheritance.ts";
+import { holdAgain } from "../../server/resume-points.ts";
 import { version } from "../../util/version.ts";
-import { accept, conclude, type Delivery, rollBack } from "../bootstrap-environment.ts";
-import type { Received } from "../serialize/state-file.ts";
+import { keepDescriptors, type TakeoverEnvironment } from "../bootstrap-environment.ts";
 import type { Upgrader } from "../upgrader.ts";
-
-export { unblockSignals };
+import { type ReceivedState, readStateFile } from "./read-state-file.ts";
 
 export interface Takeover {
-  letter: Delivery;
-  received: Received;
+  environment: TakeoverEnvironment;
+  state: ReceivedState;
 }
 
-/** From here on nothing is read, and nobody's end is seen, until all stands. */
-export function arrive(letter: Delivery): Takeover {
+/** Closes the read gate and reads the state. The inherited descriptors do not reach processes that this one starts. */
+export function beginTakeover(environment: TakeoverEnvironment): Takeover {
   readGate.hold();
-  return { letter, received: accept(letter) };
+  const state = readStateFile(environment.parcelFd);
+  keepDescriptors(environment, false);
+  return { environment, state };
 }
 
-/** What could not be taken over goes back to where it came from. Returns only where there is no such way. */
-export function goBack(letter: Delivery, arrival: Takeover | undefined, error: unknown): void {
-  if (arrival && !readGate.over) return; // it has begun to read
-  rollBack(letter, error instanceof Error ? error.message : String(error), version);
+/** Restores sessions, commands, terminals and resume points into an empty registry. */
+export function restoreSessions(registry: SessionRegistry, { document, unpacking }: ReceivedState): void {
+  takeOverCore(registry, document.core, unpacking);
+  holdAgain(registry.commands, document.heldPlaces);
 }
 
-/** Where the daemon is, it was before. */
-export function keptInstance({ received }: Takeover, socketPath: string) {
-  const { lockFd, runDir } = received.document;
-  const lock: InstanceLock | undefined = lockFd === undefined ? undefined : keptLock(lockFd, socketPath);
-  return { lock, runDir };
-}
-
-/** All stands: it goes on from here, and there is no way back any more. */
-export function welcome(
-  { letter, received }: Takeover,
+/** Opens the read gate when everything is restored. From here on no rollback is possible. */
+export function finishTakeover(
+  { environment, state: { document, unpacking } }: Takeover,
   { upgrader, registry, log }: { upgrader: Upgrader; registry: SessionRegistry; log: Log },
 ): void {
-  const { version: from, core, upgrades } = received.document;
-  conclude(letter, received);
-  upgrader.arrived(letter, upgrades);
+  const { kind, parcelFd, programFd } = environment;
+  if (kind === "back") nameProcess("trl"); // exec by a descriptor has named it after the descriptor's number
+  // The HTTP listener has duplicated its descriptor.
+  for (const fd of [parcelFd, programFd, document.http?.fd]) if (fd !== undefined) closeSync(fd);
+  upgrader.recordTakeover(environment, document.upgrades);
   readGate.release();
-  log.info(letter.kind === "forth" ? "upgraded" : "back", {
-    from,
+  const { sessions } = document.core;
+  log.info(kind === "forth" ? "upgraded" : "rolled back", {
+    from: document.version,
     to: version,
     pid: process.pid,
-    sessions: core.sessions.length,
-    commands: core.sessions.filter(({ running }) => running).length,
+    sessions: sessions.length,
+    commands: sessions.filter(({ running }) => running).length,
     terminals: registry.terminals.live.length,
-    tookMs: Math.round(received.given.gapMs),
+    tookMs: Math.round(unpacking.gapMs),
   });
 }

@@ -1,36 +1,46 @@
-// The whole daemon as one document.
+// Serializes the whole daemon into one state document.
+import type { Instant } from "../../core/lifetime/instant.ts";
 import { steadyMs } from "../../core/lifetime/instant.ts";
+import type { SessionRegistry } from "../../core/session/registry.ts";
 import { packCore } from "../../core/session/upgrade-state.ts";
-import type { InstanceLock } from "../../daemon/instance-lock.ts";
-import type { Opened, Services } from "../../daemon/listeners.ts";
-import { packCounters } from "../../server/counters.ts";
+import type { Recovered } from "../../recovery/recovered.ts";
+import type { Runtimes } from "../../remote/runtimes.ts";
+import { packCounters, type ServerCounters } from "../../server/counters.ts";
 import { packResumePoints } from "../../server/resume-points.ts";
+import type { HttpListener } from "../../server/transports/http/serve.ts";
+import type { Listener } from "../../server/transports/listener.ts";
 import { version } from "../../util/version.ts";
-import { type Handover, handoverFormat } from "../schema/document.ts";
+import type { StateDocument } from "../schema/document.ts";
 import type { Packing } from "../schema/fields.ts";
+import { lowestVersionFor } from "../schema/versions.ts";
 
-type Described = Services &
-  Pick<Opened, "http" | "unix" | "tls" | "token"> & { lock: InstanceLock | undefined; runDir: string };
+/** The services of a daemon that hold state. */
+export interface DaemonState {
+  registry: SessionRegistry;
+  runtimes: Runtimes;
+  counters: ServerCounters;
+  recovered: Recovered;
+  startedAt: Instant;
+  runDir: string;
+  /** The held lock of the pid file. */
+  lock: { fd: number } | undefined;
+  listeners: {
+    readonly all: readonly Listener[];
+    readonly http: HttpListener | undefined;
+    readonly unix: Listener | undefined;
+    readonly tls: { cert: string; key: string } | undefined;
+    readonly token: string;
+  };
+}
 
-export function describeDaemon(house: Described, packing: Packing): Handover {
-  const {
-    registry,
-    runtimes,
-    counters,
-    recovered,
-    upgrader,
-    startedAt,
-    http,
-    unix,
-    tls,
-    token,
-    lock,
-    runDir,
-  } = house;
+/** `upgrades`: how often the daemon was upgraded before. */
+export function serializeDaemon(daemon: DaemonState, upgrades: number, packing: Packing): StateDocument {
+  const { registry, runtimes, counters, recovered, startedAt, runDir, lock, listeners } = daemon;
+  const { http, unix, tls, token } = listeners;
   const { fd: unixFd } = unix?.listening ?? {};
   const { fd: httpFd } = http?.listening ?? {};
-  return {
-    ...{ format: handoverFormat, version, runDir, token },
+  const state = {
+    ...{ version, runDir, token, upgrades },
     writtenAt: Date.now(),
     writtenSteadyMs: steadyMs(),
     startedAt: startedAt.getTime(),
@@ -45,7 +55,7 @@ export function describeDaemon(house: Described, packing: Packing): Handover {
     heldPlaces: packResumePoints(registry.commands),
     runtimes: runtimes.pack(),
     core: packCore(registry, packing),
-    upgrades: upgrader.count,
     recovered: recovered.list().map((record) => ({ ...record })),
   };
+  return { format: lowestVersionFor(state), ...state };
 }

@@ -55,7 +55,7 @@ describe("a program that will not do is found out before", () => {
   test("trl upgrade says so, and exits with the code of it", () => {
     const trl = commandLine(daemon.socketPath);
     const { code, err } = trl("upgrade", "--executable", script(daemon.dir, "broken", "exit 1"));
-    expect([code, err]).toEqual([69, expect.stringContaining("cannot take this daemon's place")]);
+    expect([code, err]).toEqual([69, expect.stringContaining("cannot take over this daemon")]);
     expect(trl("upgrade", "--executable", "/nonexistent").code).toBe(64);
   });
 
@@ -70,7 +70,7 @@ describe("a program that will not do is found out before", () => {
     const [running] = (await after.call("exec.list", { state: "running" })).streams;
     expect([running?.pid, isAlive(commandPid)]).toEqual([commandPid, true]);
     expect(await after.call("system.stats", {})).toMatchObject({ pid: daemon.pid, upgrades: 0 });
-    expect(daemon.log()).toContain("the upgrade failed; the daemon goes on as it was");
+    expect(daemon.log()).toContain("the upgrade failed; the daemon continues unchanged");
     // It can be handed over afterwards as before.
     expect(await upgrade(daemon)).toMatchObject({ ok: true });
     await until("no descriptor is left over", () => descriptorsOf(daemon.pid) <= descriptors);
