@@ -8,7 +8,7 @@ import { version } from "../util/version.ts";
 import { type BootstrapEnvironment, bootstrapVariable } from "./bootstrap-environment.ts";
 import { parseDocument } from "./restore/read-state-file.ts";
 import type { StateDocument } from "./schema/document.ts";
-import { describeBeyond, ownSchemaVersion } from "./schema/versions.ts";
+import { additions, describeBeyond, ownSchemaVersion } from "./schema/versions.ts";
 
 const timeoutMs = 10_000;
 const outputMaxBytes = 64 * 1024;
@@ -55,8 +55,9 @@ export async function checkExecutable(
 export function requireExpressible(
   document: StateDocument,
   { path, version, schemaVersion }: CheckedExecutable,
+  table = additions,
 ): void {
-  const needs = describeBeyond(schemaVersion, document);
+  const needs = describeBeyond(schemaVersion, document, table);
   if (needs) throw unfit(path, `trl ${version} reads schema versions up to ${schemaVersion}; ${needs}`);
 }
 
