@@ -11,5 +11,5 @@ export async function engineSettings({ endsWithCaller = false } = {}): Promise<R
 
 async function hasFewProcesses(): Promise<boolean> {
   if (process.platform !== "linux") return false;
-  return (await import("../core/isolation/few-processes-linux.ts")).hasFewProcesses();
+  return (await import("../platform/linux/process-limit.ts")).hasFewProcesses();
 }

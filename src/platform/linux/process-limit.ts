@@ -1,8 +1,8 @@
 // Where this user or this service may have few processes, one session can take them all.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readNumber, readText } from "./cgroup-files.ts";
-import { findCgroupPaths } from "./detect-cgroups-linux.ts";
+import { readNumber, readText } from "../../core/isolation/cgroup-files.ts";
+import { findCgroupPaths } from "../../core/isolation/detect-cgroups-linux.ts";
 
 /** A runaway is there within seconds; with more, the machine's memory ends first. */
 const fewProcesses = 8192;
