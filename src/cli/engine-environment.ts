@@ -1,7 +1,7 @@
-// Which settings of the JavaScript engine trl gives to a daemon that it starts.
+// Settings of the JavaScript engine for a daemon that the CLI starts, as environment variables.
 import { compileLater, withoutThreads } from "../util/engine-settings.ts";
 
-/** A daemon that ends with its caller is gone before `compileLater` matters. */
+/** A temporary daemon ends before `compileLater` has an effect. */
 export async function engineSettings({ endsWithCaller = false } = {}): Promise<Record<string, string>> {
   return {
     ...(endsWithCaller ? {} : compileLater),

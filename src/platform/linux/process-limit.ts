@@ -1,26 +1,35 @@
-// Where this user or this service may have few processes, one session can take them all.
+// The limit of processes that applies to this process: of its user, and of its control groups.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readNumber, readText } from "../../core/isolation/cgroup-files.ts";
-import { findCgroupPaths } from "../../core/isolation/detect-cgroups-linux.ts";
+import { ownCgroupPaths, readOrEmpty } from "./cgroup-paths.ts";
 
-/** A runaway is there within seconds; with more, the machine's memory ends first. */
+/** A fork bomb reaches this many within seconds; with a higher limit the machine runs out of memory first. */
 const fewProcesses = 8192;
 
+/** Whether one session can take all processes that the user or the service may have. */
 export const hasFewProcesses = (): boolean => processLimit() <= fewProcesses;
 
-/** Of the user, or of the control groups that the daemon is in; root's own limit is not kept by the kernel. */
 function processLimit(): number {
-  const [, ofUser] = /^Max processes\s+(\d+)/m.exec(readText("/proc/self/limits")) ?? [];
-  const { v1, v2 } = findCgroupPaths(readText("/proc/self/mountinfo"), readText("/proc/self/cgroup"));
+  const { v1, v2 } = ownCgroupPaths();
   const limits = [v1.pids, v2?.path].flatMap((path) => (path === undefined ? [] : limitsFrom(path)));
-  return Math.min(process.getuid?.() === 0 ? Infinity : Number(ofUser ?? Infinity), ...limits);
+  return Math.min(userLimit(), ...limits);
 }
 
-/** Of a group and those above it; the root has none. */
+/** The kernel does not enforce the limit for root. */
+function userLimit(): number {
+  if (process.getuid?.() === 0) return Infinity;
+  const [, limit] = /^Max processes\s+(\d+)/m.exec(readOrEmpty("/proc/self/limits")) ?? [];
+  return Number(limit ?? Infinity);
+}
+
+/** Of a group and its ancestors; the root group has none, and "max" means none. */
 function limitsFrom(group: string): number[] {
   const limits: number[] = [];
-  for (let at = group; existsSync(join(at, "cgroup.procs")); at = dirname(at))
-    limits.push(readNumber(join(at, "pids.max")) ?? Infinity);
+  for (let at = group; existsSync(join(at, "cgroup.procs")); at = dirname(at)) limits.push(pidsMax(at));
   return limits;
+}
+
+function pidsMax(group: string): number {
+  const text = readOrEmpty(join(group, "pids.max")).trim();
+  return /^\d+$/.test(text) ? Number(text) : Infinity;
 }
