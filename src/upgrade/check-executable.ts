@@ -32,7 +32,8 @@ export interface CheckedExecutable {
 export async function checkExecutable(
   { path, words }: { path: string; words: string[] },
   document: StateDocument,
-  ownership: ProcessOwnership,
+  ownership: Pick<ProcessOwnership, "addRoot" | "removeRoot">,
+  table = additions,
 ): Promise<CheckedExecutable> {
   const greeting = await runTrial(ownership, [path, "--version"], "");
   if (!/^trl \S+\n$/.test(greeting)) throw unfit(path, "it does not say that it is trl");
@@ -41,7 +42,7 @@ export async function checkExecutable(
     reply = await runTrial(ownership, [path, ...words], JSON.stringify(document));
   } catch (error) {
     // An older executable refuses a later schema version, but cannot know what the state needs that version for.
-    const needs = describeBeyond(1, document);
+    const needs = describeBeyond(1, document, table);
     throw needs ? new TrlError("UNSUPPORTED", `${(error as Error).message}; ${needs}`) : error;
   }
   try {
@@ -72,7 +73,7 @@ export function requireProgram(path: string): void {
 }
 
 async function runTrial(
-  ownership: ProcessOwnership,
+  ownership: Pick<ProcessOwnership, "addRoot" | "removeRoot">,
   command: [string, ...string[]],
   input: string,
 ): Promise<string> {
@@ -92,9 +93,7 @@ async function runTrial(
   const limit = Promise.withResolvers<string>();
   const timer = setTimeout(() => limit.resolve(`it has not ended after ${timeoutMs / 1000} s`), timeoutMs);
   try {
-    // Not as a Buffer for `stdin`: Bun would pass that as a memory file, which stays open across our exec.
-    child.stdin.write(input);
-    void Promise.resolve(child.stdin.end()).catch(() => {}); // the child may end without reading it
+    writeInput(child.stdin, input);
     const { out, err, code } = await outputOf(child, ownership, limit);
     if (code === 0) return out;
     const how = child.signalCode ? `by ${child.signalCode}` : `with ${code}`;
@@ -107,10 +106,24 @@ async function runTrial(
   }
 }
 
+/**
+ * Not a Buffer for `stdin`: Bun would pass that as a memory file, which stays open across our exec. Errors (EPIPE) are
+ * ignored: a child may end without reading its input, and is judged by its exit code.
+ */
+function writeInput(stdin: Bun.FileSink, input: string): void {
+  const ignoreFailure = (written: number | Promise<number>) => void Promise.resolve(written).catch(() => {});
+  try {
+    ignoreFailure(stdin.write(input));
+    ignoreFailure(stdin.end() as number | Promise<number>);
+  } catch {
+    // the pipe is closed already
+  }
+}
+
 /** What the child prints until it ends. A leftover process that holds the pipes open is not waited for. */
 async function outputOf(
   child: Bun.Subprocess<"pipe", "pipe", "pipe">,
-  ownership: ProcessOwnership,
+  ownership: Pick<ProcessOwnership, "removeRoot">,
   limit: PromiseWithResolvers<string>,
 ): Promise<{ out: string; err: string; code: number }> {
   const ended = child.exited.then(async () => {
