@@ -1,9 +1,10 @@
 // Boots the daemon: claims the socket, creates the services, opens the listeners, recovers from a crash and writes the
 // discovery file. In a takeover the same steps use the state of the previous executable.
-import { hasFewProcesses } from "../platform/linux/process-limit.ts";
+
 import { shutdownGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { restoreChildSignal } from "../platform/libc.ts";
+import { hasFewProcesses } from "../platform/linux/process-limit.ts";
 import { prepareReadiness } from "../platform/linux/readiness.ts";
 import { CrashRecovery } from "../recovery/crash-recovery.ts";
 import { Dispatcher } from "../server/dispatch.ts";
