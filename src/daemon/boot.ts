@@ -64,7 +64,7 @@ async function start(
   const restart = new Restart();
   const upgrader = new Upgrader(
     {
-      ...{ ...services, listeners, lock, runDir, isStdin: options.isStdin },
+      ...{ ...services, listeners, lock, runDir, env: process.env, isStdin: options.isStdin },
       isClearing: () => recovery.isClearing,
       restart: (exec) => restart.request(exec),
     },

@@ -28,18 +28,26 @@ export interface CheckedExecutable {
   schemaVersion: number;
 }
 
+interface Candidate {
+  path: string;
+  /** The flags of this daemon. */
+  words: string[];
+  /** The environment of this daemon. */
+  env: Record<string, string | undefined>;
+}
+
 /** Throws a TrlError with the reason if the executable cannot take over. */
 export async function checkExecutable(
-  { path, words }: { path: string; words: string[] },
+  { path, words, env }: Candidate,
   document: StateDocument,
   ownership: Pick<ProcessOwnership, "addRoot" | "removeRoot">,
   table = additions,
 ): Promise<CheckedExecutable> {
-  const greeting = await runTrial(ownership, [path, "--version"], "");
+  const greeting = await runTrial(ownership, [path, "--version"], env, "");
   if (!/^trl \S+\n$/.test(greeting)) throw unfit(path, "it does not say that it is trl");
   let reply: string;
   try {
-    reply = await runTrial(ownership, [path, ...words], JSON.stringify(document));
+    reply = await runTrial(ownership, [path, ...words], env, JSON.stringify(document));
   } catch (error) {
     // An older executable refuses a later schema version, but cannot know what the state needs that version for.
     const needs = describeBeyond(1, document, table);
@@ -75,6 +83,7 @@ export function requireProgram(path: string): void {
 async function runTrial(
   ownership: Pick<ProcessOwnership, "addRoot" | "removeRoot">,
   command: [string, ...string[]],
+  env: Candidate["env"],
   input: string,
 ): Promise<string> {
   const [path] = command;
@@ -82,7 +91,7 @@ async function runTrial(
   let child: Bun.Subprocess<"pipe", "pipe", "pipe">;
   try {
     child = Bun.spawn(command, {
-      env: { ...process.env, [bootstrapVariable]: JSON.stringify(environment) },
+      env: { ...env, [bootstrapVariable]: JSON.stringify(environment) },
       stdio: ["pipe", "pipe", "pipe"],
       detached: true, // a process group of its own, which is killed with it
     });

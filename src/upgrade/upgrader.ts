@@ -23,6 +23,8 @@ const settleTimeoutMs = 10_000;
 const notSettled = "a command or a session that is ending or starting does not finish";
 
 export interface UpgradeServices extends DaemonState {
+  /** The environment of this process, which the new executable gets as well. */
+  env: Record<string, string | undefined>;
   /** A daemon on standard input has a client that cannot reconnect. */
   isStdin: boolean;
   /** True while leftovers of a killed daemon are being ended: the new executable would not know of them. */
@@ -51,7 +53,7 @@ export class Upgrader implements Upgrading {
     try {
       leaveGoneDirectory();
       const checked = await checkExecutable(
-        { path: executable, words: ownWords() },
+        { path: executable, words: ownWords(), env: services.env },
         serializeDaemon(services, this.count, trialPacking),
         services.registry.ownership,
       );

@@ -12,7 +12,7 @@
 // - Register it in `additions`, with the next version number (one number per release is enough), and with `isUsed`:
 //   whether a value says more than the default does.
 // Version 1 is the schema without additions. test/unit/upgrade/versions.test.ts compares the schema with the recorded
-// shape of version 1, and fails for a difference that is not registered here.
+// shapes of test/fixtures/upgrade, and fails for a difference that is not registered here.
 
 export interface SchemaAddition {
   /** The first schema version that has the field or the value. */

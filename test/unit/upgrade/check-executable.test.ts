@@ -27,7 +27,12 @@ async function check(lines: string, timeZone: string) {
   const path = join(dir.path, "trl");
   writeFileSync(path, `#!/bin/sh\n[ "$1" = --version ] && echo trl 0.9.0 && exit\n${lines}\n`);
   chmodSync(path, 0o755);
-  return await checkExecutable({ path, words: ["serve"] }, documentWith(timeZone), ownership, [added]);
+  return await checkExecutable(
+    { path, words: ["serve"], env: process.env },
+    documentWith(timeZone),
+    ownership,
+    [added],
+  );
 }
 
 const refusal = "echo 'the state has schema version 2, and this program reads version 1' >&2; exit 1";

@@ -1,6 +1,6 @@
 // The state document grows by the rule of src/upgrade/schema/versions.ts, and stays readable for older programs.
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { parseDocument } from "../../../src/upgrade/restore/read-state-file.ts";
@@ -16,9 +16,12 @@ import {
 } from "../../../src/upgrade/schema/versions.ts";
 import { brokenRules, shapeOf } from "../../support/schema-shape.ts";
 
-const fixture = (name: string) =>
-  readFileSync(join(import.meta.dir, "../../fixtures/upgrade/v1", name), "utf8");
-const recorded = (name: "idle" | "busy") => JSON.parse(fixture(`${name}.json`));
+const fixtures = join(import.meta.dir, "../../fixtures/upgrade");
+const fixture = (version: number, name: string) => readFileSync(join(fixtures, `v${version}`, name), "utf8");
+const recorded = (name: "idle" | "busy") => JSON.parse(fixture(1, `${name}.json`));
+const recordedVersions = readdirSync(fixtures)
+  .map((name) => Number(/^v(\d+)$/.exec(name)?.[1]))
+  .filter((version) => version > 0);
 
 /** What a later trl might add: a field with a default, and a value of a field that version 1 has. */
 const later: SchemaAddition[] = [
@@ -43,9 +46,9 @@ const withZone = (timeZone: string | undefined) => {
 };
 
 describe("the schema", () => {
-  test("differs from version 1 by registered additions alone", () => {
-    const before = fixture("shape.txt").trimEnd().split("\n");
-    const registered = additions.map(({ path }) => path);
+  test.each(recordedVersions)("differs from version %d by registered additions alone", (known) => {
+    const before = fixture(known, "shape.txt").trimEnd().split("\n");
+    const registered = additions.filter(({ version }) => version > known).map(({ path }) => path);
     expect(brokenRules(before, shapeOf(StateDocument), registered)).toEqual([]);
   });
 
@@ -90,8 +93,9 @@ describe("a writer", () => {
 });
 
 describe("a reader", () => {
-  test.each(["idle", "busy"] as const)("accepts the recorded state of version 1: %s", (name) => {
-    const document = parseDocument(fixture(`${name}.json`));
+  const states = recordedVersions.flatMap((known) => ["idle", "busy"].map((name) => [known, name] as const));
+  test.each(states)("accepts the recorded state of version %d: %s", (known, name) => {
+    const document = parseDocument(fixture(known, `${name}.json`));
     expect(document.core.sessions.map((session) => session.name)).toContain("kept");
     expect(document.core.commands.ended.length).toBeGreaterThan(3);
   });
