@@ -1,5 +1,5 @@
 #!/usr/bin/env bun
-// Entry. Each verb loads its own code.
+// Entry point. Each command loads its own modules.
 import { screenProcessWord } from "./util/own-words.ts";
 
 const words = process.argv.slice(2);
@@ -9,5 +9,5 @@ if (words[0] === screenProcessWord) {
 }
 const { run } = await import("./cli/run-cli.ts");
 await run(words);
-// Standard input may still be open; what was asked for is done.
+// An open standard input would otherwise keep the process alive after the command is done.
 process.exit();

@@ -1,6 +1,7 @@
 // Control groups of version 1: each controller has its own hierarchy, so a session's group is one directory in each of
 // them. All are below the daemon's own group, so the daemon's limits also apply to its sessions.
 import { basename, dirname, join } from "node:path";
+import type { V1Controller, V1Parents } from "../../platform/linux/cgroup-paths.ts";
 import type { CgroupsState } from "../../upgrade/schema/document.ts";
 import { type Cgroup, type CgroupCounters, type CgroupLimits, type Cgroups, controllers } from "./cgroup.ts";
 import {
@@ -15,12 +16,6 @@ import {
   tryWrite,
   write,
 } from "./cgroup-files.ts";
-
-export const v1Controllers = ["memory", "cpu", "pids", "cpuacct", "freezer"] as const;
-export type V1Controller = (typeof v1Controllers)[number];
-
-/** The daemon's own group in each mounted hierarchy. Several controllers may share a hierarchy. */
-export type V1Parents = Partial<Record<V1Controller, string>>;
 
 const periodUs = 100_000;
 const freezePollMs = 1;

@@ -1,29 +1,20 @@
 // Detects the control groups that the daemon can use: their mount points, the daemon's own groups, and whether it may
 // create groups below them.
-import { accessSync, constants, existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { accessSync, constants } from "node:fs";
+import { join } from "node:path";
+import { type CgroupPaths, ownCgroupPaths, type V1Parents } from "../../platform/linux/cgroup-paths.ts";
 import { processTable } from "../../platform/process-table.ts";
 import type { CgroupsState } from "../../upgrade/schema/document.ts";
 import { type Cgroups, controllers, type Shortcoming } from "./cgroup.ts";
-import { readPids, readText } from "./cgroup-files.ts";
-import { CgroupsV1, type V1Parents, v1Controllers } from "./cgroup-v1-linux.ts";
+import { readPids } from "./cgroup-files.ts";
+import { CgroupsV1 } from "./cgroup-v1-linux.ts";
 import { CgroupsV2, controllersIn, enablesControllers } from "./cgroup-v2-linux.ts";
-
-export interface CgroupPaths {
-  v1: V1Parents;
-  /** The daemon's own group of version 2, and whether it is the root of that hierarchy. */
-  v2: { path: string; isRoot: boolean } | undefined;
-}
 
 const scopeRemedy =
   "start the daemon in a scope of its own: systemd-run --user --scope -p Delegate=yes trl serve (as root without --user), or as the only program of its container";
 
 export function detectCgroups(name: string): Cgroups | Shortcoming {
-  return chooseCgroups(
-    findCgroupPaths(readText("/proc/self/mountinfo"), readText("/proc/self/cgroup")),
-    name,
-    isOurs,
-  );
+  return chooseCgroups(ownCgroupPaths(), name, isOurs);
 }
 
 /** Restores the groups after an upgrade. */
@@ -73,59 +64,6 @@ function v2Shortcoming(
   if (foreign.length === 0) return undefined;
   const reason = `the daemon shares its control group with ${foreign.length} other processes (${path}), so it cannot have groups of its own`;
   return { reason, remedy: scopeRemedy };
-}
-
-/** Paths in /proc/self/cgroup are relative to the root of the hierarchy; a mount may show only a subtree. */
-export function findCgroupPaths(mountinfo: string, ownGroups: string): CgroupPaths {
-  const groups = ownGroups
-    .split("\n")
-    .map((line) => /^(\d+):([^:]*):(.*)$/.exec(line))
-    .filter((match) => match !== null)
-    .map(([, , names, path]) => ({ names: names!.split(",").filter(Boolean), path: path! }));
-  const paths: CgroupPaths = { v1: {}, v2: undefined };
-  for (const { root, at, type, options } of parseMounts(mountinfo)) {
-    if (type === "cgroup2") {
-      const own = groups.find(({ names }) => names.length === 0);
-      const path = own && pathIn(at, root, own.path);
-      if (path) paths.v2 ??= { path, isRoot: !existsSync(join(path, "cgroup.type")) };
-    }
-    if (type !== "cgroup") continue;
-    for (const controller of v1Controllers.filter((name) => options.includes(name))) {
-      const own = groups.find(({ names }) => names.includes(controller));
-      const path = own && pathIn(at, root, own.path);
-      if (path) paths.v1[controller] ??= path;
-    }
-  }
-  return paths;
-}
-
-interface Mount {
-  root: string;
-  at: string;
-  type: string;
-  options: string[];
-}
-
-/** "36 35 0:30 /root /mount/point rw,... shared:1 - type source options" */
-function parseMounts(mountinfo: string): Mount[] {
-  return mountinfo.split("\n").flatMap((line) => {
-    const [before, after] = line.split(" - ");
-    const [, , , root, at] = before!.split(" ");
-    const [type, , options] = after?.split(" ") ?? [];
-    if (!root || !at || !type || !options) return [];
-    return { root: unescaped(root), at: unescaped(at), type, options: options.split(",") };
-  });
-}
-
-/** The kernel escapes spaces and similar characters as octal numbers. */
-const unescaped = (path: string) =>
-  path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
-
-function pathIn(mountPoint: string, mountRoot: string, path: string): string | undefined {
-  if (path.split("/").includes("..")) return undefined; // outside of this cgroup namespace
-  const base = mountRoot === "/" ? "" : mountRoot;
-  if (path !== base && !path.startsWith(`${base}/`)) return undefined;
-  return resolve(mountPoint, `.${path.slice(base.length)}`);
 }
 
 function isWritable(path: string): boolean {
