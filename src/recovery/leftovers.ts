@@ -7,7 +7,7 @@ import { killPatienceMs, leftoverGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { daemonMark, daemonOfMark } from "../core/process/marks.ts";
 import { signalAll } from "../core/process/signal-all.ts";
-import { inSlices } from "../core/process/slices.ts";
+import { inSlices } from "../core/process/time-slicer.ts";
 import { tagNames } from "../core/process/tags.ts";
 import { daemonTag, markOfDeadStdio, tagOfDeadStdio } from "../daemon/daemon-tag.ts";
 import { type AbandonedDir, abandonedDirs } from "../platform/abandoned-dirs.ts";

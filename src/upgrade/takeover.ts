@@ -1,6 +1,6 @@
 // A program that takes another's place: what it finds, and when it is there.
 import type { Log } from "../core/log.ts";
-import { readGate } from "../core/process/read-gate.ts";
+import { readGate } from "../platform/read-gate.ts";
 import type { SessionRegistry } from "../core/session/registry.ts";
 import { type InstanceLock, keptLock } from "../daemon/instance-lock.ts";
 import { unblockSignals } from "../platform/linux/held-signals.ts";

@@ -15,7 +15,7 @@ import type { ProcessOwnership } from "../process/ownership.ts";
 import type { PipeReader } from "../process/pipe-reader.ts";
 import type { PipeWriter } from "../process/pipe-writer.ts";
 import { signalAll } from "../process/signal-all.ts";
-import { inSlices, type Steps } from "../process/slices.ts";
+import { inSlices, type Steps } from "../process/time-slicer.ts";
 import type { SpawnedProcess } from "../process/spawn.ts";
 import { type Termination, terminate } from "../process/terminate.ts";
 import type { CommandOutput } from "./output.ts";

@@ -4,7 +4,7 @@ import type { ExitReason } from "../../protocol/exec.ts";
 import type { HitName } from "../../protocol/isolation.ts";
 import type { MeterState } from "../../upgrade/schema/commands.ts";
 import { afterSeconds, leftOf } from "../../util/long-timer.ts";
-import { signalOf } from "../process/signal-of.ts";
+import { signalOf } from "../../util/signal-name.ts";
 import { type Exit, type Measured, type Meter, measuredByProcess, type ProcessUsage } from "./meter.ts";
 import type { SessionIsolation } from "./session-isolation.ts";
 

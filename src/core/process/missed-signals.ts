@@ -7,7 +7,7 @@
 import { type ProcessEntry, processTable, type Stance } from "../../platform/process-table.ts";
 import type { Look } from "./ownership.ts";
 import { signalAll } from "./signal-all.ts";
-import type { Steps } from "./slices.ts";
+import type { Steps } from "./time-slicer.ts";
 
 interface Seen extends Stance {
   entry: ProcessEntry;

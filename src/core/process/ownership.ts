@@ -11,7 +11,7 @@ import { Exemption } from "./exemption.ts";
 import { type Adopted, processesOf, stillThere } from "./known-processes.ts";
 import { Marks } from "./marks.ts";
 import { isSelected, type OwnedBy, type Selection } from "./selection.ts";
-import { inSlices, type Steps } from "./slices.ts";
+import { inSlices, type Steps } from "./time-slicer.ts";
 import { type Owner, ownerFromTags } from "./tags.ts";
 
 /** When so many are remembered, those that have ended are forgotten. */

@@ -2,8 +2,8 @@
 // while the sink is busy: the writing program then blocks, as on any pipe.
 import { closeSync } from "node:fs";
 import { hasInput, widenPipe } from "../../platform/libc.ts";
-import { rollBack } from "./garbage.ts";
-import { readGate } from "./read-gate.ts";
+import { rollBack } from "../../platform/garbage.ts";
+import { readGate } from "../../platform/read-gate.ts";
 
 /** The most that Linux lets a pipe hold without privilege; the usual is a sixteenth of it. */
 const pipeMaxBytes = 1024 * 1024;

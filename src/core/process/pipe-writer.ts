@@ -4,7 +4,7 @@ import { closeFd, writeWhole } from "../../platform/libc.ts";
 import type { InputState } from "../../upgrade/schema/commands.ts";
 import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
 import { pipeSyncWriteMaxBytes } from "../limits.ts";
-import { readGate } from "./read-gate.ts";
+import { readGate } from "../../platform/read-gate.ts";
 
 /** A pipe takes so much as a whole or not at all (PIPE_BUF): what has not been written is known exactly. */
 const pieceBytes = 4096;

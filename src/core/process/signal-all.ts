@@ -1,6 +1,6 @@
 // One signal to many processes.
 import { isSame, type ProcessEntry, sendSignal, signalProcess } from "../../platform/process-table.ts";
-import type { Steps } from "./slices.ts";
+import type { Steps } from "./time-slicer.ts";
 
 /** They ask for an end, and a stopped process would not hear them. */
 const wakening: NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"];

@@ -5,7 +5,7 @@ import { endBeforeDaemon } from "../../platform/linux/oom-score.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { ProcessUsage } from "../isolation/meter.ts";
 import { ProcessOutput } from "./process-output.ts";
-import { usageOf } from "./usage.ts";
+import { usageOf } from "../../platform/process-usage.ts";
 
 export interface SpawnRequest {
   argv: string[];

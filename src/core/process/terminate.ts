@@ -6,7 +6,7 @@ import { Unheard } from "./missed-signals.ts";
 import type { ProcessOwnership } from "./ownership.ts";
 import type { Selection } from "./selection.ts";
 import { signalAll } from "./signal-all.ts";
-import { inSlices, type Steps } from "./slices.ts";
+import { inSlices, type Steps } from "./time-slicer.ts";
 
 export interface Termination {
   graceMs: number;

@@ -2,7 +2,7 @@
 import type { RunResult } from "../../protocol/exec.ts";
 import type { CreateResult, SessionInfo, SessionSummary } from "../../protocol/session.ts";
 import { expiryFields } from "../lifetime/expiry.ts";
-import { inSlices } from "../process/slices.ts";
+import { inSlices } from "../process/time-slicer.ts";
 import { countProcesses } from "./process-count.ts";
 import type { Session } from "./session.ts";
 

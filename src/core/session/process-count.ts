@@ -1,6 +1,6 @@
 // How many processes a session has; the machinery that keeps them does not count.
 import { type ProcessEntry, processTable } from "../../platform/process-table.ts";
-import { atOnce, type Steps } from "../process/slices.ts";
+import { atOnce, type Steps } from "../process/time-slicer.ts";
 import type { SessionSpec } from "./session-spec.ts";
 
 interface ProcessCounts {

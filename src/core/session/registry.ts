@@ -1,6 +1,6 @@
 // All sessions: ids, limits, cleanup of the idle and the old. Also owns every process that they start.
 
-import { whenChildrenEnd } from "../../platform/child-exits.ts";
+import { whenChildrenEnd } from "../../platform/children.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams, CreateResult } from "../../protocol/session.ts";
 import { CensusTaker } from "../../recovery/census-taker.ts";
@@ -18,7 +18,7 @@ import { earliestEnd, isOver } from "../lifetime/expiry.ts";
 import { steadyMs } from "../lifetime/instant.ts";
 import { cleanupIntervalMs, destroyGraceMs } from "../limits.ts";
 import type { Log } from "../log.ts";
-import { RestCollections } from "../process/garbage.ts";
+import { RestCollections } from "../../platform/garbage.ts";
 import { ProcessOwnership } from "../process/ownership.ts";
 import { terminate } from "../process/terminate.ts";
 import { Terminals } from "../terminal/terminals.ts";

@@ -2,7 +2,7 @@
 import type { CoreState } from "../../upgrade/schema/document.ts";
 import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
 import type { SessionIsolation } from "../isolation/session-isolation.ts";
-import { notePeakBefore, peakSoFar } from "../process/usage.ts";
+import { notePeakBefore, peakSoFar } from "../../platform/process-usage.ts";
 import { packSession } from "./pack-session.ts";
 import type { SessionRegistry } from "./registry.ts";
 

@@ -3,7 +3,7 @@ import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
 import type { RingState } from "../../upgrade/schema/terminals.ts";
 import { fewBytesMax, fewInto, fewOrView } from "../../util/few-bytes.ts";
 import { terminalRingMinBytes } from "../limits.ts";
-import { rollBack } from "../process/garbage.ts";
+import { rollBack } from "../../platform/garbage.ts";
 
 const firstBytes = 4096;
 /** Less is not worth the work, and more would take more than a millisecond to be there again. */

@@ -10,7 +10,7 @@ import type { TerminalState } from "../../upgrade/schema/terminals.ts";
 import { fewHave } from "../../util/few-bytes.ts";
 import { Instant } from "../lifetime/instant.ts";
 import { destroyGraceMs, inputPendingMaxBytes, terminalRingBytes } from "../limits.ts";
-import { noteGarbage } from "../process/garbage.ts";
+import { noteGarbage } from "../../platform/garbage.ts";
 import { terminate } from "../process/terminate.ts";
 import type { PtyExit, PtyProcess, TerminalSize } from "./drivers/driver.ts";
 import { InputOrder } from "./input-order.ts";

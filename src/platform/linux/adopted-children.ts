@@ -3,8 +3,8 @@
 import { FFIType, ptr } from "bun:ffi";
 import { constants } from "node:os";
 import type { ProcessUsage } from "../../core/isolation/meter.ts";
-import { readGate } from "../../core/process/read-gate.ts";
-import { usageFrom } from "../../core/process/usage.ts";
+import { readGate } from "../read-gate.ts";
+import { usageFrom } from "../process-usage.ts";
 import { openLibrary } from "../c-library.ts";
 
 export interface AdoptedEnd {

@@ -8,7 +8,7 @@ import type { Packing, Unpacking } from "../../../upgrade/schema/fields.ts";
 import type { LivePtyState } from "../../../upgrade/schema/terminals.ts";
 import type { ProcessUsage } from "../../isolation/meter.ts";
 import { PipeReader } from "../../process/pipe-reader.ts";
-import { readGate } from "../../process/read-gate.ts";
+import { readGate } from "../../../platform/read-gate.ts";
 import { silence } from "../idle-wait.ts";
 import type { PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
 import { MasterWriter } from "./master-writer.ts";

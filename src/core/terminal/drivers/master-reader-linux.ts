@@ -6,7 +6,7 @@ import { closeFd, readInto } from "../../../platform/libc.ts";
 import { unwatchReadable, watchReadable } from "../../../platform/linux/readiness.ts";
 import { hasOutput, openSlave } from "../../../platform/linux/terminal.ts";
 import { floodTurnBytes, longestPatienceMs } from "../../limits.ts";
-import { readGate } from "../../process/read-gate.ts";
+import { readGate } from "../../../platform/read-gate.ts";
 import type { PtySpec } from "./driver.ts";
 
 /** More than the kernel keeps of a terminal's output. */

@@ -3,7 +3,7 @@
 
 import { plainStart } from "../../../util/plain-start.ts";
 import { scrollbackLines } from "../../limits.ts";
-import { rollBack } from "../../process/garbage.ts";
+import { rollBack } from "../../../platform/garbage.ts";
 import type { OutputRing } from "../ring.ts";
 
 const newline = 0x0a;

@@ -2,7 +2,7 @@
 // output takes minutes or gigabytes to read: here that stops no client of the daemon, and can be ended at any time.
 import { constants, getPriority, setPriority } from "node:os";
 import { endBeforeDaemon } from "../../../platform/linux/oom-score.ts";
-import { ownFile } from "../../../platform/linux/own-file.ts";
+import { ownFile } from "../../../platform/linux/own-program.ts";
 import { runningUsage } from "../../../platform/linux/running-usage.ts";
 import { screenProcessWord } from "../../../util/own-words.ts";
 import { screenProcessBytesMax, screenProcessIdleMs, screenWorkMs } from "../../limits.ts";

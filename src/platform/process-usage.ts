@@ -1,7 +1,7 @@
 // What the system says of a child that has ended, and of those that it waited for.
 
-import { ownPeakBytes } from "../../platform/linux/own-peak.ts";
-import type { ProcessUsage } from "../isolation/meter.ts";
+import { ownPeakBytes } from "./linux/process-usage.ts";
+import type { ProcessUsage } from "../core/isolation/meter.ts";
 
 export function usageOf(child: Pick<Bun.Subprocess, "resourceUsage">): ProcessUsage | undefined {
   const usage = child.resourceUsage();

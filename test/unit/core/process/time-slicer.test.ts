@@ -1,6 +1,6 @@
 // Work in slices: small work is done at once, large work lets others in, and much work at a time shares one slice.
 import { expect, test } from "bun:test";
-import { atOnce, inSlices, type Steps } from "../../../../src/core/process/slices.ts";
+import { atOnce, inSlices, type Steps } from "../../../../src/core/process/time-slicer.ts";
 
 /** Steps that keep the processor busy for about a millisecond each. */
 function* work(steps: number): Steps<number> {

@@ -1,6 +1,6 @@
 // Hears from the system that children have ended. Bun hears of those that it started by other means, and takes their
 // wait status itself.
-import { readGate } from "../core/process/read-gate.ts";
+import { readGate } from "./read-gate.ts";
 
 /** Signals that come together are answered once, and by then Bun has taken the status of its own. */
 const gatherMs = 10;
