@@ -1,5 +1,6 @@
 // The boot story: one daemon per socket, a private directory, the sessions, the door, and a clean end. Where it takes the
 // place of another program, the same with what that one has left.
+
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { hasFewProcesses } from "../core/isolation/few-processes-linux.ts";
@@ -10,7 +11,7 @@ import { SessionRegistry } from "../core/session/registry.ts";
 import { takeOverCore } from "../core/session/upgrade-state.ts";
 import { removeOwnDir } from "../platform/abandoned-dirs.ts";
 import { restoreChildSignal } from "../platform/libc.ts";
-import { prepareReadiness } from "../platform/linux/readiness.ts";
+import { prepareReadiness } from "../platform/readiness.ts";
 import { CrashRecovery, journalPath } from "../recovery/crash-recovery.ts";
 import { Runtimes } from "../remote/runtimes.ts";
 import { newCounters } from "../server/counters.ts";

@@ -1,9 +1,10 @@
 // The ways in, as they were asked for: made anew, or as the program before has left them.
+
 import { readFileSync } from "node:fs";
 import type { Instant } from "../core/lifetime/instant.ts";
 import type { Log } from "../core/log.ts";
-import { descriptorLimit } from "../core/resources.ts";
 import type { SessionRegistry } from "../core/session/registry.ts";
+import { descriptorLimit } from "../platform/own-process.ts";
 import type { Recovered } from "../recovery/recovered.ts";
 import type { Runtimes } from "../remote/runtimes.ts";
 import type { ServerCounters } from "../server/counters.ts";

@@ -2,7 +2,7 @@
 
 import { ScreenReader } from "../core/terminal/screen/screen-reader.ts";
 import type { Work } from "../core/terminal/screen/work.ts";
-import { dieWithParent } from "../platform/libc.ts";
+import { dieWithParent } from "../platform/children.ts";
 
 export function serveScreens(): Promise<never> {
   dieWithParent(); // a daemon that was killed can not end work that takes long

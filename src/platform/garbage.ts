@@ -1,74 +1,73 @@
-// Keeps the daemon small while output floods through it.
+// Bounds the memory of this process while output floods through it, and collects garbage when it is idle.
 
 const garbageMaxBytes = 8 * 1024 * 1024;
 const growthMaxBytes = 16 * 1024 * 1024;
-let sinceCollection = 0;
-let residentMax = Number.POSITIVE_INFINITY;
+let bytesSinceCollection = 0;
+let residentMaxBytes = Number.POSITIVE_INFINITY;
 
 /**
- * Each chunk is garbage a moment later, which the engine is slow to notice in a flood; the daemon is to stay small.
- * A collection beside the work costs next to nothing, but on a busy machine it comes too late: where memory has
- * grown nevertheless, the work waits for one.
+ * Counts bytes that have become garbage, and collects after every `garbageMaxBytes`: in a flood of chunks the engine's
+ * own schedule lets memory grow. A concurrent collection costs almost nothing but finishes too late on a busy machine, so
+ * the caller waits for a synchronous one once the resident size has grown all the same.
  */
 export function collectGarbage(bytes: number): void {
-  if (!isTimeToCollect(bytes)) return;
+  if (!isCollectionDue(bytes)) return;
   const resident = process.memoryUsage.rss();
-  const isTooMuch = resident > residentMax;
+  const isTooMuch = resident > residentMaxBytes;
   Bun.gc(isTooMuch);
   const now = isTooMuch ? process.memoryUsage.rss() : resident;
-  residentMax = isTooMuch ? now + growthMaxBytes : Math.min(residentMax, now + growthMaxBytes);
+  residentMaxBytes = isTooMuch ? now + growthMaxBytes : Math.min(residentMaxBytes, now + growthMaxBytes);
 }
 
-/** The same where nobody can wait: a collection that is waited for takes 10 ms and more. */
+/** The same without ever waiting: a synchronous collection takes 10 ms and more. */
 export function noteGarbage(bytes: number): void {
-  if (isTimeToCollect(bytes)) Bun.gc(false);
+  if (isCollectionDue(bytes)) Bun.gc(false);
 }
 
-/** Smaller ones come and go with everything else. */
+/** Smaller buffers share a pool of the engine. */
 const ownMemoryMinBytes = 4096;
 
 /**
- * Nobody has the chunk any more. Its memory is free at once and the next chunk's, still warm: left to the engine,
- * megabytes of such chunks would lie around, and each new one would be of pages that the system has to clear.
+ * Frees the memory of a chunk that nothing refers to any more, so that the allocator reuses it for the next chunk while
+ * it is in the processor's cache. Left to the collector, each chunk would be of new pages that the system has to clear.
  */
-export function rollBack(chunk: Uint8Array<ArrayBuffer>): void {
-  const isOwn = chunk.length >= ownMemoryMinBytes && chunk.buffer.byteLength === chunk.length;
-  if (isOwn) chunk.buffer.transfer(0);
+export function freeChunk(chunk: Uint8Array<ArrayBuffer>): void {
+  const ownsMemory = chunk.length >= ownMemoryMinBytes && chunk.buffer.byteLength === chunk.length;
+  if (ownsMemory) chunk.buffer.transfer(0);
   else collectGarbage(chunk.length);
 }
 
-function isTimeToCollect(bytes: number): boolean {
-  sinceCollection += bytes;
-  if (sinceCollection < garbageMaxBytes) return false;
-  sinceCollection = 0;
+function isCollectionDue(bytes: number): boolean {
+  bytesSinceCollection += bytes;
+  if (bytesSinceCollection < garbageMaxBytes) return false;
+  bytesSinceCollection = 0;
   return true;
 }
 
-/** So much work leaves more behind than a collection costs. */
-const worthCollecting = 100;
+/** After this many units of work the garbage is worth more than a collection costs. */
+const workMin = 100;
 
 /**
- * After work comes rest: whoever is idle has time for a collection that is waited for, and the engine by itself would
- * leave behind some 30 KB for each of the commands before, for as long as nothing happens. The second one finds what
- * the first has let go.
+ * Collects synchronously once the process is idle after work: the engine alone would hold some 30 KB for each command
+ * for as long as nothing happens. It collects twice, because the first collection runs finalizers that release more.
  */
-export class RestCollections {
+export class IdleCollector {
   #workBefore = 0;
-  #workDone = 0;
-  #left = 0;
+  #workSinceCollection = 0;
+  #collectionsLeft = 0;
 
-  /** To be called now and then, with a count of all work that was ever done. */
-  tend(work: number): void {
+  /** Called periodically with a counter of all work so far. */
+  tick(work: number): void {
     const isBusy = work !== this.#workBefore;
-    this.#workDone += work - this.#workBefore;
+    this.#workSinceCollection += work - this.#workBefore;
     this.#workBefore = work;
     if (isBusy) {
-      this.#left = this.#workDone >= worthCollecting ? 2 : this.#left;
+      if (this.#workSinceCollection >= workMin) this.#collectionsLeft = 2;
       return;
     }
-    if (this.#left === 0) return;
-    this.#left--;
-    this.#workDone = 0;
+    if (this.#collectionsLeft === 0) return;
+    this.#collectionsLeft--;
+    this.#workSinceCollection = 0;
     Bun.gc(true);
   }
 }

@@ -1,34 +1,41 @@
-// This program as a file: what runs now, and what is now where it was.
-import { readlinkSync, statSync } from "node:fs";
+// The program that this process runs: the arguments that start it again, and the file that is now at its path.
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { ownFile } from "./linux/own-program.ts";
+import * as linux from "./linux/own-program.ts";
 
+const isLinux = process.platform === "linux";
 const startedAs = process.argv0;
 const startedIn = process.cwd();
 
-/** The words that start it again, by this file. */
+/** A path that opens the running program; on Linux also after its file was replaced or removed. */
+export const ownExecutable = isLinux ? linux.ownExecutable : process.execPath;
+
+/** The whole command line that starts this program again. */
 export const ownArgv = (): string[] => {
   const isCompiled = Bun.main.startsWith("/$bunfs/");
-  return [process.execPath.replace(/ \(deleted\)$/, ""), ...(isCompiled ? [] : [Bun.main]), ...ownWords()];
+  return [
+    process.execPath.replace(/ \(deleted\)$/, ""),
+    ...(isCompiled ? [] : [Bun.main]),
+    ...ownArguments(),
+  ];
 };
 
-export const ownWords = (): string[] => process.argv.slice(2);
+export const ownArguments = (): string[] => process.argv.slice(2);
 
-/** What is now where this program was found when it was started. */
-export function programInPlace(): "ours" | "nothing" | { path: string } {
+/** Whether the path that this program was started from still holds it. "unchanged" where that cannot be known. */
+export function installedProgram(): "unchanged" | "missing" | { path: string } {
   const path = startedAs.includes("/") ? resolve(startedIn, startedAs) : Bun.which(startedAs);
-  const there = path ? statSync(path, { throwIfNoEntry: false }) : undefined;
-  const own = statSync(ownFile, { throwIfNoEntry: false });
-  if (!own) return "ours"; // where nobody can tell
-  if (!path || !there) return "nothing";
-  return there.ino === own.ino && there.dev === own.dev ? "ours" : { path };
+  const installed = path ? statSync(path, { throwIfNoEntry: false }) : undefined;
+  const own = isLinux ? statSync(ownExecutable, { throwIfNoEntry: false }) : undefined;
+  if (!own) return "unchanged";
+  if (!path || !installed) return "missing";
+  return installed.ino === own.ino && installed.dev === own.dev ? "unchanged" : { path };
 }
 
-/** A program does not start in a directory that is gone. */
-export function leaveGoneDirectory(): void {
-  try {
-    if (readlinkSync("/proc/self/cwd").endsWith(" (deleted)")) process.chdir("/");
-  } catch {
-    // no such thing here
-  }
+/** Changes to / if the working directory is deleted: a program does not start there. */
+export function leaveDeletedDirectory(): void {
+  if (isLinux && linux.isWorkingDirectoryDeleted()) process.chdir("/");
 }
+
+/** Whether this process runs on musl. That musl is installed says nothing. */
+export const runsOnMusl = (): boolean => isLinux && linux.runsOnMusl();

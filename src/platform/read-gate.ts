@@ -1,20 +1,20 @@
-// While a daemon is being put together from what another program has handed over, nothing is read and nobody's end is
-// seen yet: until all of it stands, the way back must be open, and what has been read could not be given back.
+// Process-wide gate of an upgrade. While it is closed, this process reads no pipe or terminal, writes no pending input and
+// reaps no child: the takeover may still roll back to the previous program, and a byte or wait status cannot be unread.
 
 let held: PromiseWithResolvers<void> | undefined;
 
 export const readGate = {
-  hold(): void {
+  close(): void {
     held ??= Promise.withResolvers<void>();
   },
 
-  release(): void {
+  open(): void {
     held?.resolve();
     held = undefined;
   },
 
-  /** Undefined where nothing is held. */
-  get over(): Promise<void> | undefined {
+  /** Resolves when the gate opens; undefined while it is open. */
+  get whenOpen(): Promise<void> | undefined {
     return held?.promise;
   },
 };

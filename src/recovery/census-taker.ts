@@ -24,7 +24,7 @@ export class CensusTaker {
 
   /** To be called now and then. */
   take(): void {
-    this.ownership.tend();
+    this.ownership.adoptAndReap();
     this.note();
   }
 

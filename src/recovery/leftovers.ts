@@ -2,17 +2,18 @@
 // already, and never in one go: nobody waits for it. Whose a process was is told by the tag in its environment, by the
 // mark that it inherited, by the control group that it is in, by what the dead daemon had noted of it, or by its
 // parents; never by its name.
+
 import { membersOf, sweepCgroups, thaw } from "../core/isolation/abandoned-cgroups.ts";
-import { killPatienceMs, leftoverGraceMs } from "../core/limits.ts";
+import { killTimeoutMs, leftoverGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { daemonMark, daemonOfMark } from "../core/process/marks.ts";
 import { signalAll } from "../core/process/signal-all.ts";
-import { inSlices } from "../core/process/time-slicer.ts";
 import { tagNames } from "../core/process/tags.ts";
+import { TimeSlicer } from "../core/process/time-slicer.ts";
 import { daemonTag, markOfDeadStdio, tagOfDeadStdio } from "../daemon/daemon-tag.ts";
 import { type AbandonedDir, abandonedDirs } from "../platform/abandoned-dirs.ts";
 import {
-  isLiving,
+  isAlive,
   type ProcessEntry,
   processTable,
   type SurveyedProcess,
@@ -91,12 +92,12 @@ export class Leftovers {
     for (;;) {
       const found = await this.#find();
       const now = performance.now();
-      if (found.length === 0 || now > this.#killAt + killPatienceMs + leftoverGraceMs) return found;
+      if (found.length === 0 || now > this.#killAt + killTimeoutMs + leftoverGraceMs) return found;
       this.#note(found);
       const isGrace = now < this.#killAt;
       await signalEach(found, isGrace ? "SIGTERM" : "SIGKILL");
       const until = () => (isGrace ? this.#killAt : now + lookAgainMs);
-      while (found.some(isLiving) && performance.now() < until()) await Bun.sleep(pollMs);
+      while (found.some(isAlive) && performance.now() < until()) await Bun.sleep(pollMs);
     }
   }
 
@@ -120,7 +121,7 @@ export class Leftovers {
     // Pids are used again: where ours was a predecessor's, only who is older than we are is its.
     if (variable === daemonTag(this.#spec.socketPath) && !isOlderThanUs(startTime)) return false;
     // A pid in a tag is that of the namespace of its daemon: in another one, another's.
-    return (this.#tags.has(variable) && processTable.isInOurWorld(pid)) || tagOfDeadStdio(variable, pid);
+    return (this.#tags.has(variable) && processTable.sharesPidScope(pid)) || tagOfDeadStdio(variable, pid);
   }
 
   /** The same rules for one that has cleared its environment. */
@@ -128,7 +129,7 @@ export class Leftovers {
     if (mark === undefined) return false;
     const daemon = daemonOfMark(mark);
     if (daemon === daemonMark(daemonTag(this.#spec.socketPath)) && !isOlderThanUs(startTime)) return false;
-    return (this.#marks.has(daemon) && processTable.isInOurWorld(pid)) || markOfDeadStdio(daemon, pid);
+    return (this.#marks.has(daemon) && processTable.sharesPidScope(pid)) || markOfDeadStdio(daemon, pid);
   }
 
   #isNoted({ pid, startTime }: ProcessEntry): boolean {
@@ -163,6 +164,6 @@ function isOlderThanUs(startTime: string): boolean {
 async function signalEach(found: ProcessEntry[], signal: NodeJS.Signals): Promise<void> {
   const ownGroup = processTable.entry(process.pid)?.pgid;
   const others = found.filter(({ pgid }) => pgid !== ownGroup);
-  await inSlices(signalAll(others, signal));
+  await new TimeSlicer().run(signalAll(others, signal));
   for (const entry of found) if (entry.pgid === ownGroup) signalProcess(entry, signal);
 }

@@ -1,8 +1,9 @@
 // What a program finds in its environment when it is started to take another's place, and the way back.
+
 import { closeSync } from "node:fs";
 import * as v from "valibot";
-import { become, unsetVariable } from "../platform/exec.ts";
-import { keepHolding } from "../platform/linux/held-signals.ts";
+import { execProgram, unsetVariable } from "../platform/exec.ts";
+import { blockSignals } from "../platform/linux/held-signals.ts";
 import { keepAcrossExec, nameProcess } from "../platform/linux/inheritance.ts";
 import { openStateFile, type Received } from "./state-file.ts";
 
@@ -61,7 +62,7 @@ export function conclude({ kind, parcelFd, programFd }: Delivery, { document }: 
 export function rollBack(letter: Delivery, failure: string, version: string): void {
   if (letter.kind === "back") return; // it is that one already
   keepAll(letter, true); // Bun, when it starts, has all of them closed by the next exec
-  keepHolding();
+  blockSignals();
   const back: BootstrapEnvironment = {
     ...letter,
     kind: "back",
@@ -69,7 +70,7 @@ export function rollBack(letter: Delivery, failure: string, version: string): vo
     failedVersion: version,
   };
   const env = { [bootstrapVariable]: JSON.stringify(back) };
-  become({ path: pathOf(letter.programFd), argv: letter.argv, env });
+  execProgram({ path: pathOf(letter.programFd), argv: letter.argv, env });
 }
 
 /** A file that has no name any more has one here. */

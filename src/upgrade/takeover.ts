@@ -1,9 +1,9 @@
 // A program that takes another's place: what it finds, and when it is there.
 import type { Log } from "../core/log.ts";
-import { readGate } from "../platform/read-gate.ts";
 import type { SessionRegistry } from "../core/session/registry.ts";
 import { type InstanceLock, keptLock } from "../daemon/instance-lock.ts";
 import { unblockSignals } from "../platform/linux/held-signals.ts";
+import { readGate } from "../platform/read-gate.ts";
 import { version } from "../util/version.ts";
 import { accept, conclude, type Delivery, rollBack } from "./bootstrap-environment.ts";
 import type { Received } from "./state-file.ts";
@@ -18,13 +18,13 @@ export interface Takeover {
 
 /** From here on nothing is read, and nobody's end is seen, until all stands. */
 export function arrive(letter: Delivery): Takeover {
-  readGate.hold();
+  readGate.close();
   return { letter, received: accept(letter) };
 }
 
 /** What could not be taken over goes back to where it came from. Returns only where there is no such way. */
 export function goBack(letter: Delivery, arrival: Takeover | undefined, error: unknown): void {
-  if (arrival && !readGate.over) return; // it has begun to read
+  if (arrival && !readGate.whenOpen) return; // it has begun to read
   rollBack(letter, error instanceof Error ? error.message : String(error), version);
 }
 
@@ -43,7 +43,7 @@ export function welcome(
   const { version: from, core, upgrades } = received.document;
   conclude(letter, received);
   upgrader.arrived(letter, upgrades);
-  readGate.release();
+  readGate.open();
   log.info(letter.kind === "forth" ? "upgraded" : "back", {
     from,
     to: version,

@@ -1,15 +1,21 @@
 // The daemon's way to its successor: it is tried, what cannot cross is waited for, clients are let go (they come back by
 // themselves), and in one moment in which nothing moves everything is written down and this process becomes the other
 // program. Where that fails, all goes on as it was.
+
 import { closeSync, openSync } from "node:fs";
 import type { Log } from "../core/log.ts";
 import type { SessionRegistry } from "../core/session/registry.ts";
-import { become } from "../platform/exec.ts";
+import { execProgram } from "../platform/exec.ts";
 import { isTerminal } from "../platform/libc.ts";
 import { type BlockedSignals, holdSignals } from "../platform/linux/held-signals.ts";
 import { keepAcrossExec } from "../platform/linux/inheritance.ts";
-import { ownFile } from "../platform/linux/own-program.ts";
-import { leaveGoneDirectory, ownArgv, ownWords, programInPlace } from "../platform/own-program.ts";
+import {
+  installedProgram,
+  leaveDeletedDirectory,
+  ownArguments,
+  ownArgv,
+  ownExecutable,
+} from "../platform/own-program.ts";
 import { TrlError } from "../protocol/errors.ts";
 import type { LastUpgrade, UpgradeParams, UpgradeResult } from "../protocol/system.ts";
 import type { Runtimes } from "../remote/runtimes.ts";
@@ -59,9 +65,9 @@ export class Upgrader implements Upgrading {
     requireProgram(executable);
     const house = this.#enter();
     try {
-      leaveGoneDirectory();
+      leaveDeletedDirectory();
       const toVersion = await tryProgram(
-        { path: executable, words: ownWords() },
+        { path: executable, words: ownArguments() },
         house.describe(trialPacking),
         house.registry.ownership,
       );
@@ -78,9 +84,9 @@ export class Upgrader implements Upgrading {
   /** On SIGHUP: to the program that is now where ours was. False where that is ours. */
   hungUp(): boolean {
     if (this.#hasTerminal || !this.house) return false;
-    const inPlace = programInPlace();
-    if (inPlace === "ours") return false;
-    if (inPlace === "nothing") {
+    const inPlace = installedProgram();
+    if (inPlace === "unchanged") return false;
+    if (inPlace === "missing") {
       // A package that is just being replaced: whoever does that has not asked for our end.
       this.#failed(null, "on SIGHUP there was no program where this one was started from");
       return true;
@@ -118,7 +124,10 @@ export class Upgrader implements Upgrading {
       if (inTheWay) throw new Error(`after ${drainS} s ${inTheWay}`);
       this.log.info("upgrading", { from: version, to: toVersion, executable });
       if (canHandOver) await this.#handOver(house, executable, toVersion);
-      else house.restart(() => become({ path: executable, argv: [executable, ...ownWords()], env: {} }));
+      else
+        house.restart(() =>
+          execProgram({ path: executable, argv: [executable, ...ownArguments()], env: {} }),
+        );
     } catch (error) {
       this.#failed(toVersion, (error as Error).message);
     } finally {
@@ -172,17 +181,17 @@ export class Upgrader implements Upgrading {
 
 /** Nothing else happens from its first line to its last, and it comes back only where it failed. */
 function crossOver(house: UpgradeServices, executable: string, signals: BlockedSignals): void {
-  const programFd = openSync(ownFile, "r");
+  const programFd = openSync(ownExecutable, "r");
   let parcel: StateFile | undefined;
   try {
     parcel = new StateFile();
     const sealed = parcel.seal(house.describe(parcel));
     const letter: Delivery = { kind: "forth", ...sealed, programFd, argv: ownArgv(), version };
     keepAcrossExec(programFd, true);
-    leaveGoneDirectory();
+    leaveDeletedDirectory();
     const env = { [bootstrapVariable]: JSON.stringify(letter) };
     signals.carryOver();
-    become({ path: executable, argv: [executable, ...ownWords()], env });
+    execProgram({ path: executable, argv: [executable, ...ownArguments()], env });
   } finally {
     parcel?.takeBack();
     closeSync(programFd);

@@ -1,7 +1,8 @@
+// Names of signals by their numbers.
 import { constants } from "node:os";
 
-/** The signal that an exit code of 128 + n stands for. */
-export function signalOf(exitCode: number): string | null {
-  const named = Object.entries(constants.signals).find(([, number]) => number === exitCode - 128);
-  return named?.[0] ?? null;
-}
+export const signalName = (number: number): string | undefined =>
+  Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+
+/** The signal that a shell's exit code of 128 + n stands for. */
+export const signalOfExitCode = (exitCode: number): string | null => signalName(exitCode - 128) ?? null;

@@ -1,4 +1,5 @@
 // Commands by id: those that run, and for a while those that have ended, for clients that come back.
+import { memoryLimit } from "../../platform/own-process.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { Journal } from "../../recovery/journal.ts";
 import { commandEnded, commandStarted } from "../../recovery/notes.ts";
@@ -12,7 +13,6 @@ import {
   retainedCommandsMax,
   retainedSeconds,
 } from "../limits.ts";
-import { memoryLimit } from "../resources.ts";
 import type { Command, KnownCommand } from "./command.ts";
 import { CommandTally } from "./metrics.ts";
 import { OutputBudget } from "./output-budget.ts";

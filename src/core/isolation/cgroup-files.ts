@@ -1,4 +1,5 @@
 // The files of a control group. A group may vanish between two looks, so what cannot be read counts as nothing.
+
 import {
   closeSync,
   constants,
@@ -10,7 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { sendSignal } from "../../platform/process-table.ts";
-import { killPatienceMs } from "../limits.ts";
+import { killTimeoutMs } from "../limits.ts";
 
 export function readText(file: string): string {
   try {
@@ -69,7 +70,7 @@ export const makeDirectory = (path: string): void => void mkdirSync(path, { recu
 
 /** The kernel needs a moment until those who were killed have left. */
 export async function removeDirectory(path: string): Promise<boolean> {
-  const deadline = performance.now() + killPatienceMs;
+  const deadline = performance.now() + killTimeoutMs;
   for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
     if (removeNow(path)) return true;
     if (performance.now() > deadline) return false;
@@ -96,7 +97,7 @@ export async function killUntilEmpty(
   members: () => number[],
   whileFrozen: (act: () => void) => Promise<void>,
 ): Promise<boolean> {
-  const deadline = performance.now() + killPatienceMs;
+  const deadline = performance.now() + killTimeoutMs;
   for (let pause = 1; members().length > 0; pause = Math.min(pause * 2, 20)) {
     await whileFrozen(() => killPids(members()));
     if (performance.now() > deadline) return false;

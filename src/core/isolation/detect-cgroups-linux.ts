@@ -2,10 +2,11 @@
 // may make groups of its own there.
 import { accessSync, constants, existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { readMounts, readOwnCgroups } from "../../platform/cgroups.ts";
 import { processTable } from "../../platform/process-table.ts";
 import type { CgroupsState } from "../../upgrade/schema/document.ts";
 import { type Cgroups, controllers, type Shortcoming } from "./cgroup.ts";
-import { readPids, readText } from "./cgroup-files.ts";
+import { readPids } from "./cgroup-files.ts";
 import { CgroupsV1, type V1Parents, v1Controllers } from "./cgroup-v1-linux.ts";
 import { CgroupsV2, controllersIn, handsOn } from "./cgroup-v2-linux.ts";
 
@@ -19,11 +20,7 @@ const scopeRemedy =
   "start the daemon in a scope of its own: systemd-run --user --scope -p Delegate=yes trl serve (as root without --user), or as the only program of its container";
 
 export function detectCgroups(name: string): Cgroups | Shortcoming {
-  return chooseCgroups(
-    findCgroupPaths(readText("/proc/self/mountinfo"), readText("/proc/self/cgroup")),
-    name,
-    isOurs,
-  );
+  return chooseCgroups(findCgroupPaths(readMounts(), readOwnCgroups()), name, isOurs);
 }
 
 /** As a daemon that has become this one had them. */

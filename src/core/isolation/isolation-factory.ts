@@ -99,7 +99,7 @@ export class IsolationFactory {
         argv,
         cwd: "/",
         env,
-        patienceMs: trialMs,
+        timeoutMs: trialMs,
       });
       return exitCode === 0 ? undefined : stderr.split("\n")[0] || (signal ?? `exit code ${exitCode}`);
     } catch (error) {

@@ -1,16 +1,10 @@
 // What one command, or one terminal's program, used and which limits it met: read before and after.
+import type { ProcessUsage } from "../../platform/process-usage.ts";
 import type { ExitReason } from "../../protocol/exec.ts";
 import type { HitName } from "../../protocol/isolation.ts";
 import type { MeterState } from "../../upgrade/schema/commands.ts";
 import { cpuCheckMs } from "../limits.ts";
 import type { Cgroup, CgroupCounters } from "./cgroup.ts";
-
-/** What the system says of a process that has ended and of those that it waited for. */
-export interface ProcessUsage {
-  cpuMs: number;
-  /** Of the largest one; null where it is not known. */
-  peakMemoryBytes: number | null;
-}
 
 export interface Measured {
   cpuMs: number | null;

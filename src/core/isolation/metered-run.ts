@@ -1,11 +1,13 @@
 // One command, or one terminal's program, in what its session is kept in, if it is in anything: the limits that the
 // daemon itself sees to, and what is known of its end.
+
+import type { ProcessUsage } from "../../platform/process-usage.ts";
 import type { ExitReason } from "../../protocol/exec.ts";
 import type { HitName } from "../../protocol/isolation.ts";
 import type { MeterState } from "../../upgrade/schema/commands.ts";
 import { afterSeconds, leftOf } from "../../util/long-timer.ts";
-import { signalOf } from "../../util/signal-name.ts";
-import { type Exit, type Measured, type Meter, measuredByProcess, type ProcessUsage } from "./meter.ts";
+import { signalOfExitCode } from "../../util/signal-name.ts";
+import { type Exit, type Measured, type Meter, measuredByProcess } from "./meter.ts";
 import type { SessionIsolation } from "./session-isolation.ts";
 
 export type LimitReason = Extract<ExitReason, "wall_clock_limit" | "cpu_time_limit">;
@@ -64,7 +66,7 @@ export class MeteredRun {
 
   /** What is in a sandbox is waited for by another process, which passes on the number alone. */
   signalOf({ exitCode, signal }: Exit, stopReason: StopReason | undefined): string | null {
-    return signal ?? (this.sessionIsolation && stopReason ? signalOf(exitCode) : null);
+    return signal ?? (this.sessionIsolation && stopReason ? signalOfExitCode(exitCode) : null);
   }
 
   /** What keeps a program is no leftover of it. */

@@ -2,7 +2,6 @@
 import type { RunResult } from "../../protocol/exec.ts";
 import type { CreateResult, SessionInfo, SessionSummary } from "../../protocol/session.ts";
 import { expiryFields } from "../lifetime/expiry.ts";
-import { inSlices } from "../process/time-slicer.ts";
 import { countProcesses } from "./process-count.ts";
 import type { Session } from "./session.ts";
 
@@ -26,8 +25,8 @@ export function describeSession(session: Session): SessionSummary {
 }
 
 export async function inspectSession(session: Session): Promise<SessionInfo> {
-  const { runner, sessionIsolation } = session.spec;
-  const processes = await inSlices(countProcesses(session.spec));
+  const { runner, sessionIsolation, context } = session.spec;
+  const processes = await context.ownership.slicer.run(countProcesses(session.spec));
   const running = session.runningCommand;
   return {
     ...describeSession(session),

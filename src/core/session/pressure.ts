@@ -1,7 +1,7 @@
 // Refusing early, while there is still room to say so.
+import { descriptorLimit, openDescriptors, residentBytes } from "../../platform/own-process.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { Log } from "../log.ts";
-import { descriptorLimit, openDescriptors, residentBytes } from "../resources.ts";
 import type { CoreOptions } from "./options.ts";
 
 /** New sessions are refused first: those that exist may finish their work. */

@@ -1,6 +1,7 @@
 // How many processes a session has; the machinery that keeps them does not count.
+
 import { type ProcessEntry, processTable } from "../../platform/process-table.ts";
-import { atOnce, type Steps } from "../process/time-slicer.ts";
+import { runToEnd, type Steps } from "../process/time-slicer.ts";
 import type { SessionSpec } from "./session-spec.ts";
 
 interface ProcessCounts {
@@ -10,7 +11,7 @@ interface ProcessCounts {
 }
 
 export function* countProcesses({ id, sessionIsolation, context }: SessionSpec): Steps<ProcessCounts> {
-  const { members } = yield* context.ownership.find({ sessionId: id });
+  const { members } = yield* context.ownership.scanSteps({ sessionId: id });
   const own: ProcessEntry[] = [];
   for (const member of members) {
     if (!sessionIsolation?.isMachinery(processTable.commandLine(member.pid))) own.push(member);
@@ -21,4 +22,4 @@ export function* countProcesses({ id, sessionIsolation, context }: SessionSpec):
 }
 
 /** Before each command of a session whose processes are limited in number. */
-export const leftoverCount = (spec: SessionSpec): number => atOnce(countProcesses(spec)).leftovers;
+export const leftoverCount = (spec: SessionSpec): number => runToEnd(countProcesses(spec)).leftovers;

@@ -1,6 +1,7 @@
 // All sessions: ids, limits, cleanup of the idle and the old. Also owns every process that they start.
 
-import { whenChildrenEnd } from "../../platform/children.ts";
+import { onChildrenEnded } from "../../platform/children.ts";
+import { IdleCollector } from "../../platform/garbage.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams, CreateResult } from "../../protocol/session.ts";
 import { CensusTaker } from "../../recovery/census-taker.ts";
@@ -18,7 +19,6 @@ import { earliestEnd, isOver } from "../lifetime/expiry.ts";
 import { steadyMs } from "../lifetime/instant.ts";
 import { cleanupIntervalMs, destroyGraceMs } from "../limits.ts";
 import type { Log } from "../log.ts";
-import { RestCollections } from "../../platform/garbage.ts";
 import { ProcessOwnership } from "../process/ownership.ts";
 import { terminate } from "../process/terminate.ts";
 import { Terminals } from "../terminal/terminals.ts";
@@ -40,7 +40,7 @@ export class SessionRegistry {
   #commandsOfEnded: number;
   #shellCount: number;
   readonly #context: SessionContext;
-  readonly #rest = new RestCollections();
+  readonly #rest = new IdleCollector();
   #isClosed = false;
   #nextEnd = Number.POSITIVE_INFINITY;
   /** Nothing new is begun: another program is to take this one's place. */
@@ -56,7 +56,7 @@ export class SessionRegistry {
     journal?: Journal,
   ) {
     const ownership = new ProcessOwnership(undefined, before?.custody, options.daemonTag);
-    if (ownership.adoptsOrphans) whenChildrenEnd(() => ownership.reapEnded());
+    if (ownership.adoptsOrphans) onChildrenEnded(() => ownership.reapEnded());
     this.ownership = ownership;
     this.census = new CensusTaker(ownership, journal);
     this.commands = new CommandStore(journal);
@@ -241,7 +241,7 @@ export class SessionRegistry {
   }
 
   #housekeeping(): void {
-    this.#rest.tend(this.commands.tally.count + this.#shellCount);
+    this.#rest.tick(this.commands.tally.count + this.#shellCount);
     this.census.take();
     this.commands.forgetOld();
     this.terminals.tend();

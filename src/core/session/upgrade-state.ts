@@ -1,8 +1,8 @@
 // Everything that the core keeps, handed to the program that comes and taken up by it.
+import { notePeakBeforeExec, peakMemoryBytes } from "../../platform/process-usage.ts";
 import type { CoreState } from "../../upgrade/schema/document.ts";
 import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
 import type { SessionIsolation } from "../isolation/session-isolation.ts";
-import { notePeakBefore, peakSoFar } from "../../platform/process-usage.ts";
 import { packSession } from "./pack-session.ts";
 import type { SessionRegistry } from "./registry.ts";
 
@@ -32,13 +32,13 @@ export function packCore(registry: SessionRegistry, packing: Packing): CoreState
     sessions,
     terminals: ofTerminals,
     ...counts,
-    peakBytes: peakSoFar(),
+    peakBytes: peakMemoryBytes(),
   };
 }
 
 /** Into a registry that has nothing yet. */
 export function takeOverCore(registry: SessionRegistry, state: CoreState, given: Unpacking): void {
-  notePeakBefore(state.peakBytes);
+  notePeakBeforeExec(state.peakBytes);
   const known = state.enclosures.enclosures.map((sessionIsolation) =>
     registry.isolations.known(sessionIsolation),
   );

@@ -1,4 +1,5 @@
 // All terminals: those that live, and for a while those that have ended, with their code and their last screen.
+import { memoryLimit } from "../../platform/own-process.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams } from "../../protocol/pty.ts";
 import type { Journal } from "../../recovery/journal.ts";
@@ -19,7 +20,7 @@ import {
 } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { ProcessOwnership } from "../process/ownership.ts";
-import { memoryLimit, requireDescriptors } from "../resources.ts";
+import { requireDescriptors } from "../resources.ts";
 import type { CoreOptions } from "../session/options.ts";
 import { packIdle } from "./compress-idle.ts";
 import { createTerminal, shellOf } from "./create-terminal.ts";

@@ -1,2 +1,14 @@
-/** The program that runs, whatever has become of its file. */
-export const ownFile = "/proc/self/exe";
+// The program that this process runs, from /proc.
+import { readFileSync, readlinkSync } from "node:fs";
+
+export const ownExecutable = "/proc/self/exe";
+
+export function isWorkingDirectoryDeleted(): boolean {
+  try {
+    return readlinkSync("/proc/self/cwd").endsWith(" (deleted)");
+  } catch {
+    return false;
+  }
+}
+
+export const runsOnMusl = (): boolean => readFileSync("/proc/self/maps", "latin1").includes("ld-musl");

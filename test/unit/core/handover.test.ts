@@ -76,7 +76,7 @@ function expectSame(taken: StreamLog, log: StreamLog): void {
   expect(taken.totalBytes).toBe(log.totalBytes);
   for (let at = 0; at < log.totalBytes; at += 100_003) {
     const from = log.firstFrom(at);
-    expect([at, taken.firstFrom(at), taken.roomFor(at)]).toEqual([at, from, log.roomFor(at)]);
+    expect([at, taken.firstFrom(at), taken.spaceFor(at)]).toEqual([at, from, log.spaceFor(at)]);
     expect(Buffer.compare(taken.read(from, 5000), log.read(from, 5000))).toBe(0);
   }
 }

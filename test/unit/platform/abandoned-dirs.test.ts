@@ -1,4 +1,5 @@
 // Which directories are a dead daemon's own: whoever is mistaken here removes what is not his.
+
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,14 +9,14 @@ import {
   removeAbandonedDirs,
   removeOwnDir,
 } from "../../../src/platform/abandoned-dirs.ts";
-import { ownWorld } from "../../../src/platform/pid-namespace.ts";
+import { ownPidScope } from "../../../src/platform/pid-namespace.ts";
 import { startTimeOf } from "../../../src/platform/start-time.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 
 /** Above every pid that there can be. */
 const deadPid = 99_999_999;
-const dead = { pid: deadPid, startTime: "1", world: ownWorld() };
-const alive = { pid: process.pid, startTime: startTimeOf(process.pid), world: ownWorld() };
+const dead = { pid: deadPid, startTime: "1", world: ownPidScope() };
+const alive = { pid: process.pid, startTime: startTimeOf(process.pid), world: ownPidScope() };
 
 const nameOf = (pid: number, end: string) => `trl-${pid}-${end}`;
 

@@ -9,7 +9,7 @@ import type { StartedRecord } from "../../../src/recovery/record.ts";
 test("the processes of a young command are noted before the usual look", async () => {
   let notes = 0;
   const journal = { tend: () => void notes++ } as unknown as Journal;
-  const ownership = { adoptsOrphans: true, tend() {}, pids: () => [] } as unknown as ProcessOwnership;
+  const ownership = { adoptsOrphans: true, adoptAndReap() {}, pids: () => [] } as unknown as ProcessOwnership;
   const taker = new CensusTaker(ownership, journal);
   journal.onRecord({ kind: "run" } as StartedRecord);
   // Timers of one event loop fire in the order in which they are due, however late.

@@ -1,6 +1,8 @@
 // A shell that has been started and waits: first for the session's state, then for its command.
+
 import { fstatSync, mkdirSync, openSync, writeFileSync } from "node:fs";
-import { closeFd, hasChildEnded, rewriteFile, writeWhole } from "../../../platform/libc.ts";
+import { hasChildEnded } from "../../../platform/children.ts";
+import { closeFd, rewriteFile, writeWhole } from "../../../platform/libc.ts";
 import { sendSignal } from "../../../platform/process-table.ts";
 import { TrlError } from "../../../protocol/errors.ts";
 import { failureOf } from "../../../util/failure.ts";

@@ -159,7 +159,7 @@ test("made smaller on the way, it keeps its beginning, its end and what a reader
         if (what === "read") cursor = Math.min(whole.length, cursor + kb * 1024);
         else if (what === "push") {
           const piece = pattern.subarray(whole.length % 251, (whole.length % 251) + kb * 1024);
-          if (output.roomFor(cursor) < piece.length) cursor = whole.length; // the writer has waited for it
+          if (output.spaceFor(cursor) < piece.length) cursor = whole.length; // the writer has waited for it
           whole = Buffer.concat([whole, piece]);
           output.push(piece);
         } else {
