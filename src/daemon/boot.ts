@@ -23,7 +23,7 @@ import type { Received } from "../upgrade/state-file.ts";
 import { keptInstance, type Takeover, welcome } from "../upgrade/takeover.ts";
 import { Upgrader } from "../upgrade/upgrader.ts";
 import { hasThreads, isOwnSetting, withoutThreads } from "../util/engine-settings.ts";
-import { announcementsDirs } from "../util/runtime-dir.ts";
+import { discoveryDirs } from "../util/runtime-dir.ts";
 import { beside } from "../util/socket-path.ts";
 import { trustedDirsVariable } from "../util/trusted-socket.ts";
 import { version } from "../util/version.ts";
@@ -220,7 +220,7 @@ function coreOptions(options: DaemonOptions, runDir: string) {
 
 /** Also where others announce themselves that were not told what this one was. */
 function runtimeDirsOf({ announcementsDir, env }: DaemonOptions): string[] {
-  const usual = announcementsDirs({ ...env, TRL_RUNTIME_DIR: undefined });
-  const all = [announcementsDir, ...announcementsDirs(env), ...usual].filter((dir) => dir !== undefined);
+  const usual = discoveryDirs({ ...env, TRL_RUNTIME_DIR: undefined });
+  const all = [announcementsDir, ...discoveryDirs(env), ...usual].filter((dir) => dir !== undefined);
   return [...new Set(all)].map(dirname);
 }

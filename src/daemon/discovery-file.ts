@@ -1,8 +1,9 @@
 // A daemon's note of itself, for those who look for one: whole from the first moment, and gone with it.
+
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Announcement } from "../protocol/announcement.ts";
-import { forOwnerAlone } from "../util/private-files.ts";
+import { withPrivateUmask } from "../util/private-files.ts";
 import { randomHex } from "../util/random.ts";
 import { makeOwnDir } from "../util/runtime-dir.ts";
 
@@ -15,7 +16,7 @@ export function announce(directory: string, announcement: Announcement): () => v
   const path = join(directory, `${name}.json`);
   const fresh = join(directory, `.${name}.${randomHex(4)}`);
   try {
-    forOwnerAlone(() => writeFileSync(fresh, `${JSON.stringify(announcement)}\n`, { flag: "wx" }));
+    withPrivateUmask(() => writeFileSync(fresh, `${JSON.stringify(announcement)}\n`, { flag: "wx" }));
     renameSync(fresh, path);
   } catch (error) {
     rmSync(fresh, { force: true });

@@ -1,6 +1,7 @@
 // The file of the socket: is somebody there, is it left over, may it be removed?
+
 import { lstatSync, mkdirSync, unlinkSync } from "node:fs";
-import { forOwnerAlone } from "../util/private-files.ts";
+import { withPrivateUmask } from "../util/private-files.ts";
 import { OptionError } from "./option-error.ts";
 
 export type SocketFile = "free" | "in-use" | "stale" | "not-ours";
@@ -32,7 +33,7 @@ export function removeStale(path: string): void {
 
 export function makeSocketDir(dir: string): void {
   try {
-    forOwnerAlone(() => mkdirSync(dir, { recursive: true }));
+    withPrivateUmask(() => mkdirSync(dir, { recursive: true }));
   } catch (error) {
     throw new OptionError(`--socket-dir: ${(error as Error).message}`);
   }

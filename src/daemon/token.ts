@@ -1,7 +1,8 @@
 // The word that frontends prove themselves with: 256 bits in a file that only its owner can read, beside the socket.
+
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { failureOf } from "../util/failure.ts";
-import { forOwnerAlone } from "../util/private-files.ts";
+import { withPrivateUmask } from "../util/private-files.ts";
 import { randomHex } from "../util/random.ts";
 import { readTokenFile, type TokenFile, tokenPath, tokenVariable } from "../util/token-file.ts";
 import { OptionError } from "./option-error.ts";
@@ -31,7 +32,7 @@ function makeToken(path: string): string {
   const token = freshToken();
   const fresh = `${path}.${randomHex(4)}`;
   try {
-    forOwnerAlone(() => writeFileSync(fresh, `${token}\n`, { flag: "wx" }));
+    withPrivateUmask(() => writeFileSync(fresh, `${token}\n`, { flag: "wx" }));
     renameSync(fresh, path); // never half written
   } catch (error) {
     rmSync(fresh, { force: true });

@@ -1,8 +1,9 @@
 // Private directories, named after the process that created them: `trl-PID-xxxxxx`. The next daemon removes those of
 // processes that have ended. A name proves nothing: only a directory with a valid mark file is ever removed.
+
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { forOwnerAlone } from "../util/private-files.ts";
+import { withPrivateUmask } from "../util/private-files.ts";
 import { ownPidScope } from "./pid-namespace.ts";
 import { startTimeOf } from "./start-time.ts";
 
@@ -29,7 +30,7 @@ const markBytesMax = 1024;
 
 /** Creates a directory with mode 0700 and a mark. */
 export function makeOwnDir(base: string): string {
-  return forOwnerAlone(() => {
+  return withPrivateUmask(() => {
     const path = mkdtempSync(join(base, `trl-${process.pid}-`));
     try {
       writeFileSync(join(path, markName), `${JSON.stringify(ownMark())}\n`, { flag: "wx" });

@@ -5,7 +5,7 @@ import { constants, getPriority, setPriority } from "node:os";
 import { killBeforeDaemon } from "../../../platform/oom-score.ts";
 import { ownExecutable } from "../../../platform/own-program.ts";
 import { runningUsage } from "../../../platform/process-usage.ts";
-import { screenProcessWord } from "../../../util/own-words.ts";
+import { screenProcessCommand } from "../../../util/internal-commands.ts";
 import { screenProcessBytesMax, screenProcessIdleMs, screenWorkMs } from "../../limits.ts";
 import type { ProcessOwnership } from "../../process/ownership.ts";
 import { requireDescriptors } from "../../resources.ts";
@@ -168,5 +168,5 @@ function setNiceness(pid: number, niceness: number): void {
 /** The file that runs now: another version may have been installed since. */
 function ownCommand(): string[] {
   const isCompiled = Bun.main.startsWith("/$bunfs/");
-  return [ownExecutable, ...(isCompiled ? [] : [Bun.main]), screenProcessWord];
+  return [ownExecutable, ...(isCompiled ? [] : [Bun.main]), screenProcessCommand];
 }
