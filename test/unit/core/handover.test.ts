@@ -27,7 +27,7 @@ function parcel(): Packing & Unpacking {
 
 const throughJson = <T>(state: T): T => JSON.parse(JSON.stringify(state)) as T;
 
-test("a stream's log, however much of it was dropped or made room for", () => {
+test("a stream's log, however much of it was dropped or expanded", () => {
   const kibibytes = fc.integer({ min: 0, max: 300 }); // of 512 that are kept
   const larger = fc.integer({ min: 512, max: 1200 });
   const step = fc.record({ push: kibibytes, expand: fc.option(kibibytes), shrink: fc.option(larger) });
@@ -60,7 +60,7 @@ test("a stream's log, however much of it was dropped or made room for", () => {
   );
 });
 
-test("a stream's log that is cut down after it was taken over has all of its output still", () => {
+test("a stream's log that shrinks after the upgrade still has all of its output", () => {
   const given = parcel();
   const log = new StreamLog(1024 * 1024);
   log.push(pattern);
