@@ -1,9 +1,9 @@
 #!/usr/bin/env bun
 // Entry point. Each command loads its own modules.
-import { screenProcessWord } from "./util/own-words.ts";
+import { screenProcessCommand } from "./util/internal-commands.ts";
 
 const words = process.argv.slice(2);
-if (words[0] === screenProcessWord) {
+if (words[0] === screenProcessCommand) {
   const { serveScreens } = await import("./daemon/screen-process.ts");
   await serveScreens();
 }

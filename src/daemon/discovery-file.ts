@@ -6,7 +6,7 @@ import type { Log } from "../core/log.ts";
 import { startTimeOf } from "../platform/start-time.ts";
 import type { Announcement } from "../protocol/announcement.ts";
 import { protocolVersion } from "../protocol/methods.ts";
-import { forOwnerAlone } from "../util/private-files.ts";
+import { withPrivateUmask } from "../util/private-files.ts";
 import { randomHex } from "../util/random.ts";
 import { makeOwnDir } from "../util/runtime-dir.ts";
 import { version } from "../util/version.ts";
@@ -45,7 +45,7 @@ function writeDiscoveryFile(directory: string, announcement: Announcement): () =
   const path = join(directory, `${name}.json`);
   const temporary = join(directory, `.${name}.${randomHex(4)}`);
   try {
-    forOwnerAlone(() => writeFileSync(temporary, `${JSON.stringify(announcement)}\n`, { flag: "wx" }));
+    withPrivateUmask(() => writeFileSync(temporary, `${JSON.stringify(announcement)}\n`, { flag: "wx" }));
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });

@@ -13,7 +13,7 @@ import {
 import { tryLock } from "../platform/libc.ts";
 import { processTable } from "../platform/process-table.ts";
 import { failureOf } from "../util/failure.ts";
-import { forOwnerAlone } from "../util/private-files.ts";
+import { withPrivateUmask } from "../util/private-files.ts";
 import { beside } from "../util/socket-path.ts";
 import { OptionError } from "./option-error.ts";
 
@@ -64,7 +64,7 @@ export function isHolderDead(socketPath: string): boolean {
 function openPidFile(path: string): number {
   const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
   try {
-    const fd = forOwnerAlone(() => openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK));
+    const fd = withPrivateUmask(() => openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK));
     if (isPidFile(fd)) return fd;
     closeSync(fd);
   } catch (error) {

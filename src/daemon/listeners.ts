@@ -2,7 +2,7 @@
 // takeover they reuse the listening sockets of the previous executable.
 import { readFileSync } from "node:fs";
 import type { Log } from "../core/log.ts";
-import { descriptorLimit } from "../core/resources.ts";
+import { descriptorLimit } from "../platform/own-process.ts";
 import type { Dispatcher } from "../server/dispatch.ts";
 import { isLoopback } from "../server/transports/http/gate.ts";
 import { type HttpListener, serveHttp } from "../server/transports/http/serve.ts";

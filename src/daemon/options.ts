@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { EnvPolicy } from "../core/options.ts";
 import type { ConnectionLimits } from "../server/quota.ts";
-import { announcementsDirs } from "../util/runtime-dir.ts";
+import { discoveryDirs } from "../util/runtime-dir.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
 import type { KnownRuntime } from "./config.ts";
 import { environmentName, type FlagName, type FlagTable, flags } from "./flags.ts";
@@ -146,7 +146,7 @@ function discoveryDir(
   env: Record<string, string | undefined>,
 ): string | undefined {
   if (when === "on" && !hasSocket) throw new OptionError("--announce on needs a socket to lead to");
-  return when === "on" || (when === "auto" && !isPrivate) ? announcementsDirs(env)[0] : undefined;
+  return when === "on" || (when === "auto" && !isPrivate) ? discoveryDirs(env)[0] : undefined;
 }
 
 const absolute = (path: string | undefined) => (path === undefined ? undefined : resolve(path));

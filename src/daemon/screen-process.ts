@@ -1,7 +1,7 @@
 // Entry of the screen process, which renders terminal screens for the daemon. It ends when the daemon does.
 import { ScreenReader } from "../core/terminal/screen/screen-reader.ts";
 import type { Work } from "../core/terminal/screen/work.ts";
-import { dieWithParent } from "../platform/libc.ts";
+import { dieWithParent } from "../platform/children.ts";
 
 export function serveScreens(): Promise<never> {
   dieWithParent(); // a long rendering would otherwise outlive a killed daemon

@@ -14,7 +14,7 @@ import { newCounters, type ServerCounters } from "../server/counters.ts";
 import { restoreSessions, type Takeover } from "../upgrade/restore/takeover.ts";
 import type { RuntimesState } from "../upgrade/schema/document.ts";
 import { isOwnSetting } from "../util/engine-settings.ts";
-import { announcementsDirs } from "../util/runtime-dir.ts";
+import { discoveryDirs } from "../util/runtime-dir.ts";
 import { beside } from "../util/socket-path.ts";
 import { trustedDirsVariable } from "../util/trusted-socket.ts";
 import { OptionError } from "./option-error.ts";
@@ -71,8 +71,8 @@ function coreOptions(options: DaemonOptions, runDir: string) {
 
 /** Includes the default directories, where daemons with other settings write their discovery files. */
 function runtimeDirsOf({ announcementsDir, env }: DaemonOptions): string[] {
-  const usual = announcementsDirs({ ...env, TRL_RUNTIME_DIR: undefined });
-  const all = [announcementsDir, ...announcementsDirs(env), ...usual].filter((dir) => dir !== undefined);
+  const usual = discoveryDirs({ ...env, TRL_RUNTIME_DIR: undefined });
+  const all = [announcementsDir, ...discoveryDirs(env), ...usual].filter((dir) => dir !== undefined);
   return [...new Set(all)].map(dirname);
 }
 

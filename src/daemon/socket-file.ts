@@ -1,6 +1,6 @@
 // Inspects the socket file: whether a daemon listens on it, and whether it is stale and may be removed.
 import { lstatSync, mkdirSync, unlinkSync } from "node:fs";
-import { forOwnerAlone } from "../util/private-files.ts";
+import { withPrivateUmask } from "../util/private-files.ts";
 import { OptionError } from "./option-error.ts";
 
 export type SocketFile = "free" | "in-use" | "stale" | "not-ours";
@@ -32,7 +32,7 @@ export function removeStale(path: string): void {
 
 export function makeSocketDir(dir: string): void {
   try {
-    forOwnerAlone(() => mkdirSync(dir, { recursive: true }));
+    withPrivateUmask(() => mkdirSync(dir, { recursive: true }));
   } catch (error) {
     throw new OptionError(`--socket-dir: ${(error as Error).message}`);
   }

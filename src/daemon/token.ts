@@ -1,7 +1,7 @@
 // The token that clients authenticate with: 256 random bits in a file beside the socket that only its owner can read.
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { failureOf } from "../util/failure.ts";
-import { forOwnerAlone } from "../util/private-files.ts";
+import { withPrivateUmask } from "../util/private-files.ts";
 import { randomHex } from "../util/random.ts";
 import { readTokenFile, type TokenFile, tokenPath, tokenVariable } from "../util/token-file.ts";
 import { OptionError } from "./option-error.ts";
@@ -31,7 +31,7 @@ function makeToken(path: string): string {
   const token = freshToken();
   const temporary = `${path}.${randomHex(4)}`;
   try {
-    forOwnerAlone(() => writeFileSync(temporary, `${token}\n`, { flag: "wx" }));
+    withPrivateUmask(() => writeFileSync(temporary, `${token}\n`, { flag: "wx" }));
     renameSync(temporary, path); // so that no reader sees a partial file
   } catch (error) {
     rmSync(temporary, { force: true });

@@ -27,7 +27,7 @@ export function markOfDeadStdio(mark: bigint, pid: number): boolean {
 }
 
 function isDeadDaemon(daemon: number, pid: number): boolean {
-  if (!processTable.isInOurWorld(pid)) return false;
+  if (!processTable.sharesPidScope(pid)) return false;
   const entry = processTable.entry(daemon);
   return entry === undefined || entry.isZombie;
 }

@@ -1,15 +1,15 @@
 // Ends what killed daemons left behind: processes, control groups, directories. Runs in slices after this daemon
 // listens, so that requests are not delayed. A process is a leftover by the tag in its environment, by its inherited
 // mark, by its control group, by the journal, or by its parents; never by its name.
-import { killPatienceMs, leftoverGraceMs } from "../core/limits.ts";
+import { killTimeoutMs, leftoverGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { daemonMark, daemonOfMark } from "../core/process/marks.ts";
 import { signalAll } from "../core/process/signal-all.ts";
-import { inSlices } from "../core/process/slices.ts";
 import { tagNames } from "../core/process/tags.ts";
+import { TimeSlicer } from "../core/process/time-slicer.ts";
 import { type AbandonedDir, abandonedDirs } from "../platform/abandoned-dirs.ts";
 import {
-  isLiving,
+  isAlive,
   type ProcessEntry,
   processTable,
   type SurveyedProcess,
@@ -89,12 +89,12 @@ export class Leftovers {
     for (;;) {
       const found = await this.#search();
       const now = performance.now();
-      if (found.length === 0 || now > this.#killAt + killPatienceMs + leftoverGraceMs) return found;
+      if (found.length === 0 || now > this.#killAt + killTimeoutMs + leftoverGraceMs) return found;
       this.#remember(found);
       const isGrace = now < this.#killAt;
       await signalEach(found, isGrace ? "SIGTERM" : "SIGKILL");
       const until = () => (isGrace ? this.#killAt : now + searchAgainMs);
-      while (found.some(isLiving) && performance.now() < until()) await Bun.sleep(pollMs);
+      while (found.some(isAlive) && performance.now() < until()) await Bun.sleep(pollMs);
     }
   }
 
@@ -118,7 +118,7 @@ export class Leftovers {
     // A predecessor may have had our pid: then only processes older than this daemon are its leftovers.
     if (variable === daemonTag(this.#spec.socketPath) && !isOlderThanUs(startTime)) return false;
     // The pid in a tag is valid only in the pid namespace of its daemon.
-    return (this.#tags.has(variable) && processTable.isInOurWorld(pid)) || tagOfDeadStdio(variable, pid);
+    return (this.#tags.has(variable) && processTable.sharesPidScope(pid)) || tagOfDeadStdio(variable, pid);
   }
 
   /** The same rules for a process that cleared its environment. */
@@ -126,7 +126,7 @@ export class Leftovers {
     if (mark === undefined) return false;
     const daemon = daemonOfMark(mark);
     if (daemon === daemonMark(daemonTag(this.#spec.socketPath)) && !isOlderThanUs(startTime)) return false;
-    return (this.#marks.has(daemon) && processTable.isInOurWorld(pid)) || markOfDeadStdio(daemon, pid);
+    return (this.#marks.has(daemon) && processTable.sharesPidScope(pid)) || markOfDeadStdio(daemon, pid);
   }
 
   #isJournaled({ pid, startTime }: ProcessEntry): boolean {
@@ -161,7 +161,7 @@ function isOlderThanUs(startTime: string): boolean {
 async function signalEach(found: ProcessEntry[], signal: NodeJS.Signals): Promise<void> {
   const ownGroup = processTable.entry(process.pid)?.pgid;
   const others = found.filter(({ pgid }) => pgid !== ownGroup);
-  await inSlices(signalAll(others, signal));
+  await new TimeSlicer().run(signalAll(others, signal));
   for (const entry of found) if (entry.pgid === ownGroup) signalProcess(entry, signal);
 }
 

@@ -25,7 +25,7 @@ export class ProcessList {
 
   toJSON(): object {
     const inherited = this.inherited.map(({ pid, startTime }) => [pid, startTime]);
-    return { world: processTable.world(), processes: [...this.#startTimes, ...inherited] };
+    return { world: processTable.pidScope(), processes: [...this.#startTimes, ...inherited] };
   }
 }
 
@@ -33,7 +33,7 @@ export class ProcessList {
 export function processesFrom(value: object): JournaledProcess[] | undefined {
   const { world, processes } = value as { world?: unknown; processes?: unknown };
   if (!Array.isArray(processes)) return undefined;
-  if (world !== processTable.world()) return [];
+  if (world !== processTable.pidScope()) return [];
   return processes.flatMap((process: unknown) => {
     const [pid, startTime] = Array.isArray(process) ? process : [];
     return Number.isSafeInteger(pid) && typeof startTime === "string" ? [{ pid, startTime }] : [];

@@ -59,7 +59,7 @@ export class RuntimeRecorder implements RuntimeEvents {
   #listOften(): void {
     this.#youngUntil = performance.now() + 2 * cleanupIntervalMs;
     this.#youngTimer ??= setInterval(() => {
-      this.ownership.tend();
+      this.ownership.adoptAndReap();
       this.processesChanged();
       if (performance.now() >= this.#youngUntil) this.#stopTimer();
     }, youngCensusMs);

@@ -1,10 +1,9 @@
 // The switch itself: writes the state file and replaces this process image by the new executable.
 import { closeSync, openSync } from "node:fs";
-import { become } from "../platform/exec.ts";
+import { execProgram } from "../platform/exec.ts";
 import type { BlockedSignals } from "../platform/linux/held-signals.ts";
 import { keepAcrossExec } from "../platform/linux/inheritance.ts";
-import { ownFile } from "../platform/linux/own-file.ts";
-import { leaveGoneDirectory, ownArgv, ownWords } from "../platform/linux/own-program.ts";
+import { leaveDeletedDirectory, ownArguments, ownArgv, ownExecutable } from "../platform/own-program.ts";
 import { version } from "../util/version.ts";
 import { bootstrapVariable, type TakeoverEnvironment } from "./bootstrap-environment.ts";
 import { type CheckedExecutable, requireExpressible } from "./check-executable.ts";
@@ -21,7 +20,7 @@ export function execWithState(
   executable: CheckedExecutable,
   signals: BlockedSignals,
 ): void {
-  const programFd = openSync(ownFile, "r");
+  const programFd = openSync(ownExecutable, "r");
   let stateFile: StateFile | undefined;
   try {
     stateFile = new StateFile();
@@ -36,7 +35,7 @@ export function execWithState(
       version,
     };
     keepAcrossExec(programFd, true);
-    leaveGoneDirectory();
+    leaveDeletedDirectory();
     signals.carryOver();
     execFresh(executable.path, { [bootstrapVariable]: JSON.stringify(environment) });
   } finally {
@@ -47,4 +46,4 @@ export function execWithState(
 
 /** The executable with the flags of this daemon, without any state. Returns only if exec failed. */
 export const execFresh = (path: string, env: Record<string, string> = {}): void =>
-  become({ path, argv: [path, ...ownWords()], env });
+  execProgram({ path, argv: [path, ...ownArguments()], env });

@@ -1,7 +1,8 @@
 // Rollback: a program that cannot take over becomes the previous executable again, which restores the same state file.
-import { readGate } from "../core/process/read-gate.ts";
-import { become } from "../platform/exec.ts";
-import { keepHolding } from "../platform/linux/held-signals.ts";
+
+import { execProgram } from "../platform/exec.ts";
+import { blockSignals } from "../platform/linux/held-signals.ts";
+import { readGate } from "../platform/read-gate.ts";
 import { version } from "../util/version.ts";
 import { bootstrapVariable, keepDescriptors, type TakeoverEnvironment } from "./bootstrap-environment.ts";
 import type { Takeover } from "./restore/takeover.ts";
@@ -17,11 +18,11 @@ export function rollBack(
   takeover: Takeover | undefined,
   error: unknown,
 ): void {
-  if (environment.kind === "back" || (takeover && !readGate.over)) return;
+  if (environment.kind === "back" || (takeover && !readGate.whenOpen)) return;
   keepDescriptors(environment, true); // Bun marks all inherited descriptors close-on-exec when it starts
-  keepHolding();
+  blockSignals();
   const failure = (error instanceof Error ? error.message : String(error)).slice(0, failureMaxLength);
   const back: TakeoverEnvironment = { ...environment, kind: "back", failure, failedVersion: version };
   const env = { [bootstrapVariable]: JSON.stringify(back) };
-  become({ path: `/dev/fd/${environment.programFd}`, argv: environment.argv, env });
+  execProgram({ path: `/dev/fd/${environment.programFd}`, argv: environment.argv, env });
 }

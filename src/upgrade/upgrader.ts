@@ -3,7 +3,7 @@
 import type { Log } from "../core/log.ts";
 import { isTerminal } from "../platform/libc.ts";
 import { holdSignals } from "../platform/linux/held-signals.ts";
-import { leaveGoneDirectory, ownWords, programInPlace } from "../platform/linux/own-program.ts";
+import { installedProgram, leaveDeletedDirectory, ownArguments } from "../platform/own-program.ts";
 import { TrlError } from "../protocol/errors.ts";
 import type { LastUpgrade, UpgradeParams, UpgradeResult } from "../protocol/system.ts";
 import type { Upgrading } from "../server/handlers/handlers.ts";
@@ -51,9 +51,9 @@ export class Upgrader implements Upgrading {
     this.#enter();
     const { services } = this;
     try {
-      leaveGoneDirectory();
+      leaveDeletedDirectory();
       const checked = await checkExecutable(
-        { path: executable, words: ownWords(), env: services.env },
+        { path: executable, words: ownArguments(), env: services.env },
         serializeDaemon(services, this.count, trialPacking),
         services.registry.ownership,
       );
@@ -73,15 +73,15 @@ export class Upgrader implements Upgrading {
    */
   hungUp(): boolean {
     if (this.#hasTerminal || this.#state === "stopped") return false;
-    const inPlace = programInPlace();
-    if (inPlace === "ours") return false;
-    if (inPlace === "nothing") {
+    const installed = installedProgram();
+    if (installed === "unchanged") return false;
+    if (installed === "missing") {
       // A package manager may be replacing the file: the signal does not ask the daemon to end.
       this.#failed(null, "on SIGHUP there was no program where this one was started from");
       return true;
     }
     if (this.#state === "upgrading") this.log.info("SIGHUP is ignored: an upgrade is in progress");
-    else void this.#beginOnHangup(inPlace.path);
+    else void this.#beginOnHangup(installed.path);
     return true;
   }
 

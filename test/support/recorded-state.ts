@@ -15,7 +15,7 @@ type Document = any;
 const directory = join(import.meta.dir, "../fixtures/upgrade");
 
 /** CLOCK_BOOTTIME, from which the steady times of a document are taken on Linux. */
-const steadyNow = () => readClock(7);
+const steadyNow = () => readClock(7)!;
 
 /** Times as if the document had been written just now; otherwise sessions would have expired long ago. */
 function shiftTimes(value: Document, wallMs: number, steadyMs: number): void {

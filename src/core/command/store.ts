@@ -1,4 +1,5 @@
 // Commands by id: those that run, and for a while those that have ended, for clients that come back.
+import { memoryLimit } from "../../platform/own-process.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { CommandStoreState, PastRecordState } from "../../upgrade/schema/commands.ts";
 import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
@@ -10,7 +11,6 @@ import {
   retainedCommandsMax,
   retainedSeconds,
 } from "../limits.ts";
-import { memoryLimit } from "../resources.ts";
 import type { Command, KnownCommand } from "./command.ts";
 import { CommandTally } from "./metrics.ts";
 import { OutputBudget } from "./output-budget.ts";

@@ -10,7 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { sendSignal } from "../../platform/process-table.ts";
-import { killPatienceMs } from "../limits.ts";
+import { killTimeoutMs } from "../limits.ts";
 
 export function readText(file: string): string {
   try {
@@ -65,7 +65,7 @@ export const makeDirectory = (path: string): void => void mkdirSync(path, { recu
 
 /** Retries with backoff: killed members leave the group with a delay. */
 export async function removeDirectory(path: string): Promise<boolean> {
-  const deadline = performance.now() + killPatienceMs;
+  const deadline = performance.now() + killTimeoutMs;
   for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
     if (removeNow(path)) return true;
     if (performance.now() > deadline) return false;
@@ -92,7 +92,7 @@ export async function killUntilEmpty(
   members: () => number[],
   whileFrozen: (act: () => void) => Promise<void>,
 ): Promise<boolean> {
-  const deadline = performance.now() + killPatienceMs;
+  const deadline = performance.now() + killTimeoutMs;
   for (let pause = 1; members().length > 0; pause = Math.min(pause * 2, 20)) {
     await whileFrozen(() => killPids(members()));
     if (performance.now() > deadline) return false;

@@ -100,7 +100,7 @@ export class IsolationFactory {
         argv,
         cwd: "/",
         env,
-        patienceMs: trialTimeoutMs,
+        timeoutMs: trialTimeoutMs,
       });
       return exitCode === 0 ? undefined : stderr.split("\n")[0] || (signal ?? `exit code ${exitCode}`);
     } catch (error) {

@@ -4,7 +4,7 @@ import type { ExitReason } from "../../protocol/exec.ts";
 import type { HitName } from "../../protocol/isolation.ts";
 import type { MeterState } from "../../upgrade/schema/commands.ts";
 import { afterSeconds, leftOf } from "../../util/long-timer.ts";
-import { signalOf } from "../process/signal-of.ts";
+import { signalOfExitCode } from "../../util/signal-name.ts";
 import { type Exit, type Measured, type Meter, measuredByProcess, type ProcessUsage } from "./meter.ts";
 import type { SessionIsolation } from "./session-isolation.ts";
 
@@ -64,7 +64,7 @@ export class MeteredRun {
 
   /** bwrap reports the signal of its program as an exit code only. */
   signalOf({ exitCode, signal }: Exit, stopReason: StopReason | undefined): string | null {
-    return signal ?? (this.sessionIsolation && stopReason ? signalOf(exitCode) : null);
+    return signal ?? (this.sessionIsolation && stopReason ? signalOfExitCode(exitCode) : null);
   }
 
   /** Processes of the sandbox program itself are no leftovers of a command. */

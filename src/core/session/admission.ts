@@ -1,10 +1,11 @@
 // Refuses new sessions and commands when the daemon or the session has reached a limit.
+
+import { descriptorLimit, openDescriptors, residentBytes } from "../../platform/own-process.ts";
 import { type ProcessEntry, processTable } from "../../platform/process-table.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
-import { atOnce, type Steps } from "../process/slices.ts";
-import { descriptorLimit, openDescriptors, residentBytes } from "../resources.ts";
+import { runToEnd, type Steps } from "../process/time-slicer.ts";
 import type { Session } from "./session.ts";
 import type { SessionSpec } from "./session-spec.ts";
 
@@ -36,7 +37,7 @@ export function refuseIfUnavailable({ id, state, commandCount, spec }: Session):
   if (maxCommands > 0 && commandCount >= maxCommands) {
     throw new TrlError("SESSION_LIMIT_EXCEEDED", `session ${id} has run its ${maxCommands} commands`);
   }
-  const leftovers = maxProcesses > 0 ? atOnce(countProcesses(spec)).leftovers : 0;
+  const leftovers = maxProcesses > 0 ? runToEnd(countProcesses(spec)).leftovers : 0;
   if (maxProcesses > 0 && leftovers >= maxProcesses) {
     throw new TrlError(
       "RESOURCE_PRESSURE",
@@ -53,7 +54,7 @@ interface ProcessCounts {
 
 /** Counts the processes of a session, without those of the sandbox program. */
 export function* countProcesses({ id, sessionIsolation, context }: SessionSpec): Steps<ProcessCounts> {
-  const { members } = yield* context.ownership.find({ sessionId: id });
+  const { members } = yield* context.ownership.scanSteps({ sessionId: id });
   const own: ProcessEntry[] = [];
   for (const member of members) {
     if (!sessionIsolation?.isSandboxProcess(processTable.commandLine(member.pid))) own.push(member);

@@ -2,7 +2,6 @@
 import type { RunResult } from "../../protocol/exec.ts";
 import type { CreateResult, SessionInfo, SessionSummary } from "../../protocol/session.ts";
 import { expiryFields } from "../lifetime/expiry.ts";
-import { inSlices } from "../process/slices.ts";
 import { countProcesses } from "./admission.ts";
 import type { Session } from "./session.ts";
 
@@ -27,7 +26,7 @@ export function describeSession(session: Session): SessionSummary {
 
 export async function inspectSession(session: Session): Promise<SessionInfo> {
   const { runner, sessionIsolation } = session.spec;
-  const processes = await inSlices(countProcesses(session.spec));
+  const processes = await session.spec.context.ownership.slicer.run(countProcesses(session.spec));
   const running = session.runningCommand;
   return {
     ...describeSession(session),

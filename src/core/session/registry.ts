@@ -1,5 +1,6 @@
 // All sessions: creates them, finds them by id, ends the idle and the old ones. Closing it ends every owned process.
-import { whenChildrenEnd } from "../../platform/child-exits.ts";
+import { onChildrenEnded } from "../../platform/children.ts";
+import { IdleCollector } from "../../platform/garbage.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams, CreateResult } from "../../protocol/session.ts";
 import type { CoreState } from "../../upgrade/schema/document.ts";
@@ -14,7 +15,6 @@ import { steadyMs } from "../lifetime/instant.ts";
 import { cleanupIntervalMs, destroyGraceMs } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
-import { RestCollections } from "../process/garbage.ts";
 import type { ProcessOwnership } from "../process/ownership.ts";
 import { terminate } from "../process/terminate.ts";
 import { Terminals } from "../terminal/terminals.ts";
@@ -51,7 +51,7 @@ export class SessionRegistry {
   /** Commands that ended sessions have run. */
   #commandsOfEnded: number;
   #shellCount: number;
-  readonly #rest = new RestCollections();
+  readonly #rest = new IdleCollector();
   #isClosed = false;
   /** No session expires before this steady time, so that housekeeping does not check thousands of idle sessions. */
   #nextExpiryMs = Number.POSITIVE_INFINITY;
@@ -66,7 +66,7 @@ export class SessionRegistry {
     this.ownership = ownership;
     this.events = events;
     this.#isRemoteId = isRemoteId;
-    if (ownership.adoptsOrphans) whenChildrenEnd(() => ownership.reapEnded());
+    if (ownership.adoptsOrphans) onChildrenEnded(() => ownership.reapEnded());
     this.commands = new CommandStore(events);
     this.#commandsOfEnded = before?.commandsOfEnded ?? 0;
     this.#shellCount = before?.shellCount ?? 0;
@@ -250,8 +250,8 @@ export class SessionRegistry {
   }
 
   #housekeeping(): void {
-    this.#rest.tend(this.commands.tally.count + this.#shellCount);
-    this.ownership.tend();
+    this.#rest.tick(this.commands.tally.count + this.#shellCount);
+    this.ownership.adoptAndReap();
     this.events.processesChanged();
     this.commands.forgetOld();
     this.terminals.tend();

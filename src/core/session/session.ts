@@ -18,7 +18,7 @@ import { MeteredRun } from "../isolation/metered-run.ts";
 import { ReceiptTotals } from "../isolation/receipt.ts";
 import { type Expiry, expiryOf, type Lifetime } from "../lifetime/expiry.ts";
 import { Instant } from "../lifetime/instant.ts";
-import { LingeringPipes } from "../process/leftover-pipes.ts";
+import { LeftoverPipes } from "../process/leftover-pipes.ts";
 import { PipeWriter } from "../process/pipe-writer.ts";
 import { terminate } from "../process/terminate.ts";
 import { requireDescriptors, requireMemoryFor } from "../resources.ts";
@@ -65,7 +65,7 @@ export class Session {
   #commandCount: number;
   /** Weak, so that the session retains no output of an ended command. Readers hold the output themselves. */
   #lastOutput: WeakRef<CommandOutput> | undefined;
-  readonly lingering: LingeringPipes;
+  readonly lingering: LeftoverPipes;
   #destroyed: Promise<number[]> | undefined;
 
   /** `before` is the state that an upgrade hands over. */
@@ -79,7 +79,7 @@ export class Session {
     this.#lastActivity = new Instant(before?.lastActivity, before?.lastActivitySteadyMs);
     this.#commandCount = before?.commandCount ?? 0;
     this.#phase = before ? idle : { state: "creating" };
-    this.lingering = new LingeringPipes(before?.lingeringFds ?? []);
+    this.lingering = new LeftoverPipes(before?.lingeringFds ?? []);
     if (before) this.totals.add(before.totals);
   }
 

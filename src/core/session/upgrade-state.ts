@@ -1,5 +1,7 @@
 // The state of the core for an upgrade: the old executable serializes it, the new one restores it. The keys of the
 // schema are older than the names in the code: `enclosure` is an isolation, `executor` a runner.
+
+import { notePeakBeforeExec, peakMemoryBytes } from "../../platform/process-usage.ts";
 import type { SessionState } from "../../upgrade/schema/commands.ts";
 import type { CoreState } from "../../upgrade/schema/document.ts";
 import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
@@ -10,7 +12,6 @@ import { dialectOf } from "../command/shell/pick.ts";
 import { detailsOf } from "../command/store.ts";
 import type { SessionIsolation } from "../isolation/session-isolation.ts";
 import { toText } from "../process/byte-string.ts";
-import { notePeakBefore, peakSoFar } from "../process/usage.ts";
 import { tagsOf } from "./create-session.ts";
 import type { SessionRegistry } from "./registry.ts";
 import { Session } from "./session.ts";
@@ -42,13 +43,13 @@ export function serializeCore(registry: SessionRegistry, packing: Packing): Core
     sessions,
     terminals: terminalStates,
     ...counts,
-    peakBytes: peakSoFar(),
+    peakBytes: peakMemoryBytes(),
   };
 }
 
 /** Fills an empty registry. */
 export function restoreCore(registry: SessionRegistry, state: CoreState, given: Unpacking): void {
-  notePeakBefore(state.peakBytes);
+  notePeakBeforeExec(state.peakBytes);
   const known = state.enclosures.enclosures.map((isolation) => registry.isolations.restore(isolation));
   const isolationAt = (index: number | undefined) => (index === undefined ? undefined : known[index]);
   registry.commands.takeOver(state.commands, given);

@@ -5,7 +5,7 @@ import {
   floodPieceBytes,
   floodTurnBytes,
   floodTurnPauseMs,
-  patienceMs,
+  outputWaitMs,
   politeReadPauseMs,
   quietFloodMs,
 } from "../limits.ts";
@@ -73,7 +73,7 @@ function takeTurn(): void {
   // The kernel's next 4 KB are worth to be waited for where the others are silent: to sleep and be woken takes longer.
   const isTheOnlyOne = floods.length === 1 || isSomebodyTypingBeside(flood.terminal);
   try {
-    const length = flood.read(isTheOnlyOne ? patienceMs : 0);
+    const length = flood.read(isTheOnlyOne ? outputWaitMs : 0);
     if (length >= floodPieceBytes) lastHeardMuch = performance.now();
   } finally {
     schedule(); // a bug in what is done with one's output must not silence all the others

@@ -1,6 +1,6 @@
 // A program that asks its terminal something reads the answer from its input. A client that has seen the question may
 // type before the answer is made: its input waits for it, as it would at a real terminal.
-import { answerPatienceMs } from "../limits.ts";
+import { answerTimeoutMs } from "../limits.ts";
 
 export class InputOrder {
   #held: Uint8Array[] = [];
@@ -23,7 +23,7 @@ export class InputOrder {
     }
     this.#held.push(bytes.slice());
     this.#heldBytes += bytes.length;
-    this.#timer ??= setTimeout(() => this.flush(), answerPatienceMs);
+    this.#timer ??= setTimeout(() => this.flush(), answerTimeoutMs);
   }
 
   /** An answer has been written, or none will be. */

@@ -1,11 +1,12 @@
 // What is known of the end of a terminal's program: why it ended and what it used.
 
 import { type ProcessEntry, processTable } from "../../platform/process-table.ts";
+import type { ProcessUsage } from "../../platform/process-usage.ts";
 import type { ExitReason } from "../../protocol/exec.ts";
 import type { Receipt } from "../../protocol/isolation.ts";
 import type { MeterState } from "../../upgrade/schema/commands.ts";
 import type { TerminalState } from "../../upgrade/schema/terminals.ts";
-import { measuredByProcess, type ProcessUsage } from "../isolation/meter.ts";
+import { measuredByProcess } from "../isolation/meter.ts";
 import { MeteredRun, type StopReason } from "../isolation/metered-run.ts";
 import { receiptOf } from "../isolation/receipt.ts";
 import type { SessionIsolation } from "../isolation/session-isolation.ts";

@@ -1,9 +1,9 @@
 // A terminal's output, the last of it, addressed by absolute byte offsets.
+import { freeChunk } from "../../platform/garbage.ts";
 import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
 import type { RingState } from "../../upgrade/schema/terminals.ts";
 import { fewBytesMax, fewInto, fewOrView } from "../../util/few-bytes.ts";
 import { terminalRingMinBytes } from "../limits.ts";
-import { rollBack } from "../process/garbage.ts";
 
 const firstBytes = 4096;
 /** Less is not worth the work, and more would take more than a millisecond to be there again. */
@@ -163,12 +163,12 @@ export class OutputRing {
     const at = this.#start % size;
     this.#buffer.set(held.subarray(0, size - at), at);
     this.#buffer.set(held.subarray(size - at), 0);
-    rollBack(held);
+    freeChunk(held);
   }
 
   #replace(buffer: Uint8Array<ArrayBuffer>): void {
     const before = this.#buffer;
     this.#buffer = buffer;
-    rollBack(before);
+    freeChunk(before);
   }
 }

@@ -1,7 +1,8 @@
 // One terminal: a program on a pseudo-terminal, its last output, its screen, and those who watch. It lives until its
 // program ends or it is closed, whoever comes and goes.
 
-import { endBeforeDaemon } from "../../platform/linux/oom-score.ts";
+import { noteGarbage } from "../../platform/garbage.ts";
+import { killBeforeDaemon } from "../../platform/oom-score.ts";
 import type { ProcessEntry } from "../../platform/process-table.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { Snapshot, SnapshotFormat } from "../../protocol/pty.ts";
@@ -10,7 +11,6 @@ import type { TerminalState } from "../../upgrade/schema/terminals.ts";
 import { fewHave } from "../../util/few-bytes.ts";
 import { Instant } from "../lifetime/instant.ts";
 import { destroyGraceMs, inputPendingMaxBytes, terminalRingBytes } from "../limits.ts";
-import { noteGarbage } from "../process/garbage.ts";
 import { terminate } from "../process/terminate.ts";
 import type { PtyExit, PtyProcess, TerminalSize } from "./drivers/driver.ts";
 import { InputOrder } from "./input-order.ts";
@@ -81,7 +81,7 @@ export class Terminal {
       this.done = Promise.resolve();
       return;
     }
-    endBeforeDaemon(this.#pty.pid);
+    killBeforeDaemon(this.#pty.pid);
     ownership.addRoot(this.#pty.pid, { sessionId: id, commandId: id });
     this.keeping.watch(() => void this.#end(destroyGraceMs), performance.now() - this.#began);
     this.done = this.#watch();

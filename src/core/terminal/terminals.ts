@@ -1,4 +1,6 @@
 // All terminals: those that live, and for a while those that have ended, with their code and their last screen.
+
+import { memoryLimit } from "../../platform/own-process.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams } from "../../protocol/pty.ts";
 import type { Unpacking } from "../../upgrade/schema/fields.ts";
@@ -18,7 +20,7 @@ import {
 import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
 import type { ProcessOwnership } from "../process/ownership.ts";
-import { memoryLimit, requireDescriptors } from "../resources.ts";
+import { requireDescriptors } from "../resources.ts";
 import { packIdle } from "./compress-idle.ts";
 import { createTerminal, shellOf } from "./create-terminal.ts";
 import { resumeTerminal } from "./resume-terminal.ts";
@@ -114,7 +116,7 @@ export class Terminals {
     }
   }
 
-  /** One that another program has made, which has become this one. */
+  /** One that another program has made, which has execProgram this one. */
   resume(state: TerminalState, sessionIsolation: SessionIsolation | undefined, given: Unpacking): void {
     const { ownership, events } = this.context;
     const context = { ownership, screens: this.#screens, mayKeep: this.#mayKeep };

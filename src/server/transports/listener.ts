@@ -1,4 +1,4 @@
-import type { ListeningSocket } from "../../platform/linux/listening.ts";
+import type { ListeningSocket } from "../../platform/listening.ts";
 
 /** A way into the daemon. All of them lead to the same dispatcher, and all are closed together. */
 export interface Listener {

@@ -26,7 +26,10 @@ export function serveStdio(
     connection.closed();
     resolve("nobody reads standard output");
   };
-  const output = new PipeWriter(standardOutput, { onRoom: () => connection.writable(), onGone: leave });
+  const output = new PipeWriter(standardOutput, {
+    onDrained: () => connection.writable(),
+    onReaderClosed: leave,
+  });
   const check = setInterval(() => isReaderGone(standardOutput) && leave(), readerCheckMs);
   void ended.then(() => clearInterval(check));
   let resume: (() => void) | undefined;

@@ -2,10 +2,10 @@
 // gate. Until then it reads no output and reaps no child, so that a rollback loses nothing.
 import { closeSync } from "node:fs";
 import type { Log } from "../../core/log.ts";
-import { readGate } from "../../core/process/read-gate.ts";
 import type { SessionRegistry } from "../../core/session/registry.ts";
 import { restoreCore } from "../../core/session/upgrade-state.ts";
 import { nameProcess } from "../../platform/linux/inheritance.ts";
+import { readGate } from "../../platform/read-gate.ts";
 import { holdAgain } from "../../server/resume-points.ts";
 import { version } from "../../util/version.ts";
 import { keepDescriptors, type TakeoverEnvironment } from "../bootstrap-environment.ts";
@@ -19,7 +19,7 @@ export interface Takeover {
 
 /** Closes the read gate and reads the state. The inherited descriptors do not reach processes that this one starts. */
 export function beginTakeover(environment: TakeoverEnvironment): Takeover {
-  readGate.hold();
+  readGate.close();
   const state = readStateFile(environment.parcelFd);
   keepDescriptors(environment, false);
   return { environment, state };
@@ -41,7 +41,7 @@ export function finishTakeover(
   // The HTTP listener has duplicated its descriptor.
   for (const fd of [parcelFd, programFd, document.http?.fd]) if (fd !== undefined) closeSync(fd);
   upgrader.recordTakeover(environment, document.upgrades);
-  readGate.release();
+  readGate.open();
   const { sessions } = document.core;
   log.info(kind === "forth" ? "upgraded" : "rolled back", {
     from: document.version,

@@ -110,7 +110,7 @@ describe("the journal", () => {
     await turn();
     const { startTime } = processTable.entry(process.pid)!;
     expect(readJournal(path, log).processes).toEqual([{ pid: process.pid, startTime }]);
-    writeFileSync(path, readFileSync(path, "utf8").replaceAll(processTable.world(), "another"));
+    writeFileSync(path, readFileSync(path, "utf8").replaceAll(processTable.pidScope(), "another"));
     expect(readJournal(path, log).processes).toEqual([]);
     journal.remove();
   });

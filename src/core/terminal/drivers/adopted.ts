@@ -2,15 +2,16 @@
 // its descriptor alone.
 
 import { duplicate } from "../../../platform/libc.ts";
-import { endOfAdopted } from "../../../platform/linux/adopted-children.ts";
-import { readMaster, setSize } from "../../../platform/terminal.ts";
+import { exitOfAdopted } from "../../../platform/linux/adopted-children.ts";
+import type { ProcessUsage } from "../../../platform/process-usage.ts";
+import { readGate } from "../../../platform/read-gate.ts";
+import { setSize } from "../../../platform/terminal.ts";
 import type { Packing, Unpacking } from "../../../upgrade/schema/fields.ts";
 import type { LivePtyState } from "../../../upgrade/schema/terminals.ts";
-import type { ProcessUsage } from "../../isolation/meter.ts";
 import { PipeReader } from "../../process/pipe-reader.ts";
-import { readGate } from "../../process/read-gate.ts";
 import { silence } from "../idle-wait.ts";
 import type { PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
+import { MasterReader } from "./master-reader-linux.ts";
 import { MasterWriter } from "./master-writer.ts";
 
 export class AdoptedPty implements PtyProcess {
@@ -33,12 +34,12 @@ export class AdoptedPty implements PtyProcess {
       this.#chunks++;
       onOutput(chunk);
     };
-    const reader = readMaster(masterFd, printed);
+    const reader = MasterReader.start(masterFd, printed);
     const pipe = reader ? undefined : readByBun(masterFd, printed);
     this.reader = reader;
     const input = given.bytes(pending);
-    void Promise.resolve(readGate.over).then(() => this.#writer.write(input));
-    const end = endOfAdopted(pid);
+    void Promise.resolve(readGate.whenOpen).then(() => this.#writer.write(input));
+    const end = exitOfAdopted(pid);
     this.exited = end.then(() => {
       this.#hasExited = true;
       reader?.programEnded();

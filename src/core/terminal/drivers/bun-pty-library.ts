@@ -1,10 +1,11 @@
 // Loads bun-pty. Bun unpacks a shared object that is embedded in the executable into $TMPDIR under a name that can be
 // foretold, takes a file that is there already, and never removes it. So it is unpacked here: into a private directory,
 // which is removed as soon as the library is loaded.
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runsOnMusl } from "../../../platform/linux/musl.ts";
+import { runsOnMusl } from "../../../platform/own-program.ts";
 import { TrlError } from "../../../protocol/errors.ts";
 import { failureOf } from "../../../util/failure.ts";
 

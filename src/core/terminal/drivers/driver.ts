@@ -1,9 +1,9 @@
 // What a driver of pseudo-terminals must give. Bytes in, bytes out; who reads them and how is not its business.
 
+import type { ProcessUsage } from "../../../platform/process-usage.ts";
 import type { DriverName } from "../../../protocol/pty.ts";
 import type { Packing } from "../../../upgrade/schema/fields.ts";
 import type { LivePtyState } from "../../../upgrade/schema/terminals.ts";
-import type { ProcessUsage } from "../../isolation/meter.ts";
 import type { Env } from "../../process/environment.ts";
 import type { MasterReader } from "./master-reader-linux.ts";
 

@@ -3,10 +3,10 @@
 // master, waits for the kernel thread that passes the output on, milliseconds where the processors are busy.
 
 import { closeFd, readInto } from "../../../platform/libc.ts";
-import { unwatchReadable, watchReadable } from "../../../platform/linux/readiness.ts";
-import { hasOutput, openSlave } from "../../../platform/linux/terminal.ts";
-import { floodTurnBytes, longestPatienceMs } from "../../limits.ts";
-import { readGate } from "../../process/read-gate.ts";
+import { readGate } from "../../../platform/read-gate.ts";
+import { unwatchReadable, watchReadable } from "../../../platform/readiness.ts";
+import { hasOutput, openSlave } from "../../../platform/terminal.ts";
+import { floodTurnBytes, outputWaitMaxMs } from "../../limits.ts";
 import type { PtySpec } from "./driver.ts";
 
 /** More than the kernel keeps of a terminal's output. */
@@ -41,9 +41,9 @@ export class MasterReader {
     const reader = new MasterReader(fd, onOutput);
     if (!reader.#watch()) return undefined;
     reader.#slaveFd = openSlave(fd);
-    if (readGate.over) {
+    if (readGate.whenOpen) {
       reader.pause();
-      void readGate.over.then(() => reader.resume());
+      void readGate.whenOpen.then(() => reader.resume());
     }
     return reader;
   }
@@ -91,7 +91,7 @@ export class MasterReader {
   read(into: Uint8Array, patienceMs: number): number {
     if (this.#isStopped) return 0;
     let length = 0;
-    const deadline = performance.now() + longestPatienceMs;
+    const deadline = performance.now() + outputWaitMaxMs;
     for (let heardAt = performance.now(); length < into.length; ) {
       if (hasOutput(this.fd)) {
         const bytes = readInto(this.fd, into, length);

@@ -1,13 +1,15 @@
 // Terminals by Bun itself. Only the inline `terminal` option gives the program a controlling terminal. On Linux the daemon
 // then reads, writes and resizes the terminal by a descriptor of its own, and Bun's are closed.
+
 import { constants } from "node:os";
-import { duplicateMaster, readMaster, setSize } from "../../../platform/terminal.ts";
+import { freeChunk } from "../../../platform/garbage.ts";
+import { usageOf } from "../../../platform/process-usage.ts";
+import { duplicateMaster, setSize } from "../../../platform/terminal.ts";
 import type { Packing } from "../../../upgrade/schema/fields.ts";
 import type { LivePtyState } from "../../../upgrade/schema/terminals.ts";
-import { rollBack } from "../../process/garbage.ts";
-import { usageOf } from "../../process/usage.ts";
 import { silence } from "../idle-wait.ts";
 import type { PtyDriver, PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
+import { MasterReader } from "./master-reader-linux.ts";
 import { MasterWriter } from "./master-writer.ts";
 
 export const nativeDriver: PtyDriver = {
@@ -43,7 +45,7 @@ class NativePty implements PtyProcess {
         rows,
         data: (_terminal, chunk) => {
           printed(chunk);
-          rollBack(chunk);
+          freeChunk(chunk);
         },
         // It comes after every write, when all of it has been taken.
         drain: () => {
@@ -56,7 +58,7 @@ class NativePty implements PtyProcess {
     const masterFd = duplicateMaster(this.pid);
     if (masterFd !== undefined) {
       this.#writer = new MasterWriter(masterFd);
-      this.reader = readMaster(masterFd, printed);
+      this.reader = MasterReader.start(masterFd, printed);
       if (this.reader) this.#terminal.close(); // Bun reads no more; our descriptor keeps the terminal open
       this.pack = (packing) => this.#pack(packing);
     }

@@ -1,9 +1,9 @@
 // A flood of plain text scrolls everything out of sight, the history included: only its end makes a difference to the
 // screen, and reading the rest would cost as much as all else together. What is left out is exactly what cannot show.
 
+import { freeChunk } from "../../../platform/garbage.ts";
 import { plainStart } from "../../../util/plain-start.ts";
 import { scrollbackLines } from "../../limits.ts";
-import { rollBack } from "../../process/garbage.ts";
 import type { OutputRing } from "../ring.ts";
 
 const newline = 0x0a;
@@ -59,7 +59,7 @@ export function skipFlood(ring: OutputRing, from: number, rows: number): Skip | 
 function lastLinesIn(ring: OutputRing, from: number, rows: number): number | undefined {
   const copy = ring.copy(from);
   const cut = lastLines(Buffer.from(copy.buffer), rows);
-  rollBack(copy);
+  freeChunk(copy);
   return cut === undefined ? undefined : from + cut;
 }
 
@@ -78,7 +78,7 @@ function coloursIn(ring: OutputRing, from: number, to: number): string {
   if (!hasEscape(ring, from, to)) return "";
   const copy = ring.copy(from, to);
   const colours = coloursOf(Buffer.from(copy.buffer));
-  rollBack(copy);
+  freeChunk(copy);
   return colours;
 }
 

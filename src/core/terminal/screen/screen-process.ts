@@ -1,10 +1,11 @@
 // A process beside the daemon in which emulators read output. A program chooses what its terminal has to read, and some
 // output takes minutes or gigabytes to read: here that stops no client of the daemon, and can be ended at any time.
+
 import { constants, getPriority, setPriority } from "node:os";
-import { endBeforeDaemon } from "../../../platform/linux/oom-score.ts";
-import { ownFile } from "../../../platform/linux/own-file.ts";
-import { runningUsage } from "../../../platform/linux/running-usage.ts";
-import { screenProcessWord } from "../../../util/own-words.ts";
+import { killBeforeDaemon } from "../../../platform/oom-score.ts";
+import { ownExecutable } from "../../../platform/own-program.ts";
+import { runningUsage } from "../../../platform/process-usage.ts";
+import { screenProcessCommand } from "../../../util/internal-commands.ts";
 import { screenProcessBytesMax, screenProcessIdleMs, screenWorkMs } from "../../limits.ts";
 import type { ProcessOwnership } from "../../process/ownership.ts";
 import { requireDescriptors } from "../../resources.ts";
@@ -76,7 +77,7 @@ export class ScreenProcess {
       onExit: () => this.#ended(child),
     });
     this.#child = child;
-    endBeforeDaemon(child.pid);
+    killBeforeDaemon(child.pid);
     setNiceness(child.pid, this.niceness);
     child.unref();
   }
@@ -167,6 +168,5 @@ function setNiceness(pid: number, niceness: number): void {
 /** The file that runs now: another version may have been installed since. */
 function ownCommand(): string[] {
   const isCompiled = Bun.main.startsWith("/$bunfs/");
-  const program = process.platform === "linux" ? ownFile : process.execPath;
-  return [program, ...(isCompiled ? [] : [Bun.main]), screenProcessWord];
+  return [ownExecutable, ...(isCompiled ? [] : [Bun.main]), screenProcessCommand];
 }

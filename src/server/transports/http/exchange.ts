@@ -1,6 +1,6 @@
 // One request by HTTP: a connection of its own that says one line, and whose answer is the response. Where frames
 // follow the reply they are streamed, a line each or as server-sent events, as fast as the client takes them.
-import { collectGarbage } from "../../../core/process/garbage.ts";
+import { collectGarbage } from "../../../platform/garbage.ts";
 import { Connection } from "../../connection.ts";
 import type { ServerCounters } from "../../counters.ts";
 import type { Dispatcher, EncodedReply } from "../../dispatch.ts";

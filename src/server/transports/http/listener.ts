@@ -2,10 +2,11 @@
 // for the next one, it tries for ever and keeps a processor busy. So it stops before, until there is room: who comes then
 // waits. The port stays ours all the time, or another user could take it and be shown our clients' tokens. Only where the
 // system does not let us do that (macOS), it is closed meanwhile.
+
 import { commandDescriptors } from "../../../core/limits.ts";
 import type { Log } from "../../../core/log.ts";
 import { descriptorsLeft } from "../../../core/resources.ts";
-import type { ListeningSocket } from "../../../platform/linux/listening.ts";
+import type { ListeningSocket } from "../../../platform/listening.ts";
 import { listening } from "../../../platform/listening.ts";
 import { roomCheckMs } from "../../limits.ts";
 
@@ -32,7 +33,7 @@ export class HttpSocket<T> {
     before?: { url: string; port: number; fd?: number | undefined },
   ) {
     const server = this.#listen(before?.fd === undefined ? (before?.port ?? port) : 0);
-    if (before?.fd !== undefined) this.#socket?.becomes(before.fd);
+    if (before?.fd !== undefined) this.#socket?.replaceWith(before.fd);
     this.url = before?.url ?? server.url.origin;
     this.port = before?.port ?? server.port!;
     this.#check = setInterval(() => this.#look(), roomCheckMs);

@@ -1,5 +1,5 @@
 // WebSocket: each message holds a frame, or several lines of them; both dialects, as on the socket.
-import { collectGarbage } from "../../../core/process/garbage.ts";
+import { collectGarbage } from "../../../platform/garbage.ts";
 import { Connection } from "../../connection.ts";
 import type { ServerCounters } from "../../counters.ts";
 import type { Dispatcher } from "../../dispatch.ts";

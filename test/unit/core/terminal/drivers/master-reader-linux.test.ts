@@ -3,7 +3,7 @@
 import { expect } from "bun:test";
 import { closeSync, writeSync } from "node:fs";
 import { MasterReader } from "../../../../../src/core/terminal/drivers/master-reader-linux.ts";
-import { duplicateMaster } from "../../../../../src/platform/linux/terminal.ts";
+import { duplicateMaster } from "../../../../../src/platform/terminal.ts";
 import { needs } from "../../../../support/needs.ts";
 import { until } from "../../../../support/wait.ts";
 

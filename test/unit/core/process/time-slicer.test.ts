@@ -1,6 +1,9 @@
-// Work in slices: small work is done at once, large work lets others in, and much work at a time shares one slice.
+// Small work is done synchronously, large work yields to the event loop, and simultaneous work shares one slice.
+
 import { expect, test } from "bun:test";
-import { atOnce, inSlices, type Steps } from "../../../../src/core/process/slices.ts";
+import { runToEnd, type Steps, TimeSlicer } from "../../../../src/core/process/time-slicer.ts";
+
+const slicer = new TimeSlicer();
 
 /** Steps that keep the processor busy for about a millisecond each. */
 function* work(steps: number): Steps<number> {
@@ -13,19 +16,19 @@ function* work(steps: number): Steps<number> {
 }
 
 test("small work has ended when the call returns", () => {
-  expect(inSlices(work(0))).toBe(0);
-  expect(atOnce(work(3))).toBe(3);
+  expect(slicer.run(work(0))).toBe(0);
+  expect(runToEnd(work(3))).toBe(3);
 });
 
-test("large work lets others in, also where there is much of it at a time", async () => {
+test("large work yields to the event loop, also if there is much of it at a time", async () => {
   let isOver = false;
   let longestMs = 0;
   const usedMs = () => process.cpuUsage().user / 1000;
-  const results = Promise.all(Array.from({ length: 10 }, () => inSlices(work(40)))).finally(() => {
+  const results = Promise.all(Array.from({ length: 10 }, () => slicer.run(work(40)))).finally(() => {
     isOver = true;
   });
   while (!isOver) {
-    // By the processor's time: the machine may be busy with others.
+    // In processor time: other processes may load the machine.
     const began = usedMs();
     await new Promise(setImmediate);
     longestMs = Math.max(longestMs, usedMs() - began);
@@ -34,13 +37,13 @@ test("large work lets others in, also where there is much of it at a time", asyn
   expect(longestMs).toBeLessThan(50); // of 400
 });
 
-test("what a step throws is the caller's, and others go on", async () => {
+test("an exception of a step reaches its caller, and other work continues", async () => {
   function* failing(): Steps<void> {
     yield* work(20);
     throw new Error("a step failed");
   }
-  const failed = (async () => inSlices(failing()))();
-  const other = inSlices(work(20));
+  const failed = (async () => slicer.run(failing()))();
+  const other = slicer.run(work(20));
   await expect(failed).rejects.toThrow("a step failed");
   expect(await other).toBe(20);
 });
