@@ -30,16 +30,16 @@ export function terminalStarted({ id, pid, createdAt, size, spec }: Terminal): S
 }
 
 export function terminalEnded(terminal: Terminal): EndedRecord {
-  const { createdAt, endedAt, exit, keeping, ring } = terminal;
+  const { createdAt, endedAt, exit, programEnd, ring } = terminal;
   return {
     ...terminalStarted(terminal),
     endedAt: endedAt!.getTime(),
     exitCode: exit!.exitCode,
     signal: exit!.signal,
-    reason: keeping.reason!,
+    reason: programEnd.reason!,
     durationMs: Math.max(0, Math.round(endedAt!.steadyMs - createdAt.steadyMs)),
     stdoutBytes: ring.end,
     stderrBytes: 0,
-    receipt: keeping.receipt ?? null,
+    receipt: programEnd.receipt ?? null,
   };
 }

@@ -5,6 +5,7 @@ import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams, CreateResult } from "../../protocol/session.ts";
 import { CensusTaker } from "../../recovery/census-taker.ts";
 import type { Journal } from "../../recovery/journal.ts";
+import { terminalEnded, terminalStarted } from "../../recovery/notes.ts";
 import type { SessionState } from "../../upgrade/schema/commands.ts";
 import type { CoreState } from "../../upgrade/schema/document.ts";
 import type { Unpacking } from "../../upgrade/schema/fields.ts";
@@ -69,7 +70,11 @@ export class SessionRegistry {
     const limited = { ...options, maxProcesses: options.sessionMaxProcesses };
     this.isolations = new IsolationFactory(limited, ownership, before?.enclosures);
     this.terminals = new Terminals({
-      ...{ options, log, journal, ownership },
+      ...{ options, log, ownership },
+      events: {
+        terminalStarted: (terminal) => journal?.write(terminalStarted(terminal)),
+        terminalEnded: (terminal) => journal?.write(terminalEnded(terminal)),
+      },
       isolations: this.isolations,
       refuseNew: () => this.#refuseNew(),
       isTaken: (id) => this.#sessions.has(id) || this.isTakenElsewhere(id),

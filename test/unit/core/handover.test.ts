@@ -107,7 +107,7 @@ test.each([
   const state = throughJson(screen.pack(given));
   expect(state.kind).toBe(lines > 1000 ? "redraw" : "replay");
 
-  const takenRing = OutputRing.from(throughJson(ring.handOver(given)), given, ringBytes);
+  const takenRing = OutputRing.from(throughJson(ring.pack(given)), given, ringBytes);
   expect([takenRing.start, takenRing.end]).toEqual([ring.start, ring.end]);
   const taken = new Screen(
     takenRing,

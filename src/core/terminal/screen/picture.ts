@@ -5,7 +5,7 @@ import type { Packing } from "../../../upgrade/schema/fields.ts";
 import type { FinalScreenState, TerminalState } from "../../../upgrade/schema/terminals.ts";
 import type { TerminalSize } from "../drivers/driver.ts";
 import type { OutputRing } from "../ring.ts";
-import type { Before } from "../start-program.ts";
+import type { RestoredTerminal } from "../start-program.ts";
 import { resetSequence } from "./reset-sequence.ts";
 import { Screen } from "./screen.ts";
 import type { Screens } from "./screens.ts";
@@ -46,15 +46,15 @@ export class Picture {
     ring: OutputRing,
     size: TerminalSize,
     screens: Screens,
-    before: Before | undefined,
+    restored: RestoredTerminal | undefined,
     onReply: (text: string) => void,
   ) {
-    const { screen, final } = before?.state ?? {};
+    const { screen, final } = restored?.state ?? {};
     this.#ring = ring;
     this.#size = size;
     this.#screens = screens;
     this.#screen = new Screen(ring, firstSizeOf(screen) ?? size, screens, onReply);
-    if (screen) this.#screen.takeOver(screen, before!.given);
+    if (screen) this.#screen.takeOver(screen, restored!.unpacking);
     this.#final = final;
   }
 

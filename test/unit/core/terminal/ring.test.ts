@@ -13,7 +13,7 @@ test("what the ring says it has is what was pushed, byte for byte", () => {
         const bytes = Buffer.from(Uint8Array.from({ length: size }, (_, i) => (at * 31 + i * 7) & 255));
         ring.push(bytes);
         if (size % 5 === 0) ring.compact();
-        if (size % 3 === 0) ring.pack();
+        if (size % 3 === 0) ring.compress();
         if (size % 7 === 0) ring.compact();
         whole = Buffer.concat([whole, bytes]);
         expect(ring.end).toBe(whole.length);
@@ -69,12 +69,12 @@ test("what is packed takes less memory until it is used", () => {
   const text = Buffer.from("a line of ordinary text\r\n".repeat(4000));
   ring.push(text);
   const held = ring.heldBytes;
-  expect(ring.pack()).toBe(held);
+  expect(ring.compress()).toBe(held);
   expect(ring.heldBytes).toBeLessThan(held / 10);
-  expect(ring.pack()).toBe(0);
+  expect(ring.compress()).toBe(0);
   expect(Buffer.compare(ring.copy(0), text)).toBe(0);
   expect(ring.heldBytes).toBe(held);
-  ring.pack();
+  ring.compress();
   ring.clear();
   expect([ring.start, ring.end, ring.heldBytes]).toEqual([text.length, text.length, 0]);
 });
@@ -82,15 +82,15 @@ test("what is packed takes less memory until it is used", () => {
 test("what cannot be packed is tried once", () => {
   const ring = new OutputRing(1024 * 1024);
   ring.push(crypto.getRandomValues(new Uint8Array(60_000)));
-  expect(ring.pack()).toBe(ring.heldBytes);
-  expect(ring.pack()).toBe(0);
+  expect(ring.compress()).toBe(ring.heldBytes);
+  expect(ring.compress()).toBe(0);
 });
 
 test("what a ring was allowed to keep crosses an upgrade, whatever is allowed then", () => {
   const ring = new OutputRing(8 * 1024 * 1024);
   ring.push(new Uint8Array(3 * 1024 * 1024).fill(7));
   let bytes: Uint8Array = new Uint8Array(0);
-  const state = ring.handOver({
+  const state = ring.pack({
     bytes: (piece: Uint8Array) => {
       bytes = piece;
       return { at: 0, length: piece.length };
