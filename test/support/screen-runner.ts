@@ -4,10 +4,8 @@ import { ScreenReader } from "../../src/core/terminal/screen/screen-reader.ts";
 import { type Runner, ScreenQueue } from "../../src/core/terminal/screen/screens.ts";
 import type { Result, Work } from "../../src/core/terminal/screen/work.ts";
 
-let generations = 0;
-
 export class RunnerHere implements Runner {
-  generation = ++generations;
+  instance = Symbol();
   reader = new ScreenReader();
   /** The next pieces of work fail so. */
   failures: ScreenProcessError[] = [];
@@ -25,11 +23,11 @@ export class RunnerHere implements Runner {
 
   /** As where the process has ended: its emulators are gone. */
   end(): void {
-    this.generation = ++generations;
+    this.instance = Symbol();
     this.reader = new ScreenReader();
   }
 
-  rest(): void {}
+  stopWhenIdle(): void {}
 }
 
 export const overBudget = () => new ScreenProcessError("a piece of its output takes too long", "over budget");

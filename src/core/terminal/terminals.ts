@@ -186,7 +186,7 @@ export class Terminals {
   /** Periodic maintenance: frees memory, closes expired terminals, forgets old ones. */
   tend(): void {
     const now = steadyMs();
-    for (const terminal of this.list()) terminal.picture.rest();
+    for (const terminal of this.list()) terminal.picture.closeIdle();
     for (const terminal of this.#live.values()) {
       if (isOver(terminal.expiry)) void terminal.close();
     }

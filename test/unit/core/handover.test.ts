@@ -115,7 +115,7 @@ test.each([
     queues,
     (text) => void (text && replies.push(text)),
   );
-  taken.takeOver(state, given);
+  taken.restore(state, given);
   for (const more of ["", "5mbold\x1b[0m", "\r\nand on\x1b[6n"]) {
     print(screen, ring, more);
     await screen.caughtUp();

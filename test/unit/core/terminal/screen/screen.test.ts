@@ -114,7 +114,7 @@ test("what is read late, in any pieces and with looks in between, is the same", 
         screen.printed(bytes, true);
         display.write(bytes);
         if (looks) await screen.caughtUp();
-        if (looks) screen.rest(0);
+        if (looks) screen.closeIdle(0);
       }
       expect(await linesOf(screen, 100)).toEqual(history(display));
     }),
@@ -129,7 +129,7 @@ test("sizes hold from where they were set, however late the output is read", asy
   print("abc");
   const before = await linesOf(screen, 0);
   expect(before).toEqual(display.lines);
-  screen.rest(0);
+  screen.closeIdle(0);
   expect(await linesOf(screen, 0)).toEqual(before);
 });
 
@@ -157,14 +157,14 @@ describe("a question to the terminal", () => {
   test("is not where one is attached, nor when it is read later, nor when it is read again", async () => {
     const { screen, replies, print, runner } = await feed(questions, true);
     await screen.caughtUp();
-    screen.rest(0);
+    screen.closeIdle(0);
     print("x", false);
     await screen.caughtUp();
     expect(replies).toEqual([]);
     print("\x1b[6n", false);
     await screen.caughtUp();
     expect(replies).toEqual(["\x1b[1;2R"]);
-    screen.rest(0);
+    screen.closeIdle(0);
     await screen.caughtUp();
     runner.end();
     await screen.caughtUp();
@@ -206,7 +206,7 @@ describe("a screen process that ends", () => {
     await screen.caughtUp();
     for (const text of repeated((n) => `\x1b[Hline ${n}\x1b[K`, 700_000, 1000)) print(text);
     expect((await linesOf(screen, 0))[0]).toBe("line 699999");
-    expect(screen.error).toContain(`behind byte ${ring.start}`);
+    expect(screen.error).toContain(`after byte ${ring.start}`);
   });
 
   test("for want of anything to start it with costs the screen a moment", async () => {
@@ -271,7 +271,7 @@ describe("a screen over its budget", () => {
     runner.failures = [overBudget()];
     expect(linesOf(screen, 0)).rejects.toThrow("takes too long");
     await Bun.sleep(0);
-    expect(screen.error).toContain(`behind byte ${ring.end}`);
+    expect(screen.error).toContain(`after byte ${ring.end}`);
     print("\r\nafter");
     await expect(linesOf(screen, 0)).rejects.toThrow(); // not tried again at once
     using clock = laterBy(2000);
