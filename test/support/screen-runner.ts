@@ -1,4 +1,4 @@
-// Screens without a process: the work is done here, and may be made to fail.
+// Screens without a screen process: the work runs in the test, and can be made to fail.
 import { ScreenProcessError } from "../../src/core/terminal/screen/screen-process.ts";
 import { ScreenReader } from "../../src/core/terminal/screen/screen-reader.ts";
 import { type Runner, ScreenQueue } from "../../src/core/terminal/screen/screens.ts";
@@ -7,10 +7,10 @@ import type { Result, Work } from "../../src/core/terminal/screen/work.ts";
 export class RunnerHere implements Runner {
   instance = Symbol();
   reader = new ScreenReader();
-  /** The next pieces of work fail so. */
+  /** Errors of the next pieces of work. */
   failures: ScreenProcessError[] = [];
   works: Work[] = [];
-  /** What each piece of work is said to take. */
+  /** The reported processor time of each piece of work. */
   busyMs = 1;
 
   async run(work: Work): Promise<Result> {
@@ -21,7 +21,7 @@ export class RunnerHere implements Runner {
     throw failure;
   }
 
-  /** As where the process has ended: its emulators are gone. */
+  /** Simulates a crash of the process: its emulators are lost. */
   end(): void {
     this.instance = Symbol();
     this.reader = new ScreenReader();

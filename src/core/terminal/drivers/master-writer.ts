@@ -1,5 +1,5 @@
-// Writes input to a terminal by the daemon's own descriptor of the master, in the same turn of the event loop. Bun's
-// write comes a turn later, which makes the echo of a keystroke half as slow again. What the terminal does not take is
+// Writes input to a terminal by the daemon's own descriptor of the master, in the same turn of the event loop. Bun writes
+// a turn later, with which the echo of a keystroke takes 1.5 times as long. Input that the terminal does not take is
 // queued here and retried with backoff.
 import { closeSync, writeSync } from "node:fs";
 import { writeSome } from "../../../platform/libc.ts";
