@@ -55,7 +55,7 @@ export class RuntimeRecorder implements RuntimeEvents {
     if (this.ownership.adoptedCount > 0 && !this.#isClosed) this.processesChanged();
   }
 
-  /** Until the youngest command or terminal is older than two housekeeping intervals. */
+  /** Until the youngest command or terminal is older than two houseprogramEnd intervals. */
   #listOften(): void {
     this.#youngUntil = performance.now() + 2 * cleanupIntervalMs;
     this.#youngTimer ??= setInterval(() => {
@@ -98,16 +98,16 @@ function startedTerminal({ id, pid, createdAt, size, spec }: Terminal): StartedR
 }
 
 function endedTerminal(terminal: Terminal): EndedRecord {
-  const { createdAt, endedAt, exit, keeping, ring } = terminal;
+  const { createdAt, endedAt, exit, programEnd, ring } = terminal;
   return {
     ...startedTerminal(terminal),
     endedAt: endedAt!.getTime(),
     exitCode: exit!.exitCode,
     signal: exit!.signal,
-    reason: keeping.reason!,
+    reason: programEnd.reason!,
     durationMs: Math.max(0, Math.round(endedAt!.steadyMs - createdAt.steadyMs)),
     stdoutBytes: ring.end,
     stderrBytes: 0,
-    receipt: keeping.receipt ?? null,
+    receipt: programEnd.receipt ?? null,
   };
 }

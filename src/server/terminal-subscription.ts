@@ -52,7 +52,7 @@ export class TerminalSubscription implements QueueSubscriber, TerminalListener {
     this.#takenTo = this.#cursor;
     this.#wantsRedraw = from === undefined;
     this.#scrollback = scrollback;
-    terminal.audience.add(this);
+    terminal.subscribers.add(this);
     lane.attach(this);
   }
 
@@ -113,7 +113,7 @@ export class TerminalSubscription implements QueueSubscriber, TerminalListener {
     if (this.#isOver) return;
     this.#isOver = true;
     const { terminal, lane, onEnd } = this.#spec;
-    terminal.audience.remove(this);
+    terminal.subscribers.remove(this);
     lane.detach(this);
     onEnd();
   }

@@ -107,7 +107,7 @@ test.each([
   const state = throughJson(screen.pack(given));
   expect(state.kind).toBe(lines > 1000 ? "redraw" : "replay");
 
-  const takenRing = OutputRing.from(throughJson(ring.handOver(given)), given, ringBytes);
+  const takenRing = OutputRing.from(throughJson(ring.pack(given)), given, ringBytes);
   expect([takenRing.start, takenRing.end]).toEqual([ring.start, ring.end]);
   const taken = new Screen(
     takenRing,
@@ -115,7 +115,7 @@ test.each([
     queues,
     (text) => void (text && replies.push(text)),
   );
-  taken.takeOver(state, given);
+  taken.restore(state, given);
   for (const more of ["", "5mbold\x1b[0m", "\r\nand on\x1b[6n"]) {
     print(screen, ring, more);
     await screen.caughtUp();
