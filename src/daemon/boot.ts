@@ -8,6 +8,7 @@ import { shutdownGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { SessionRegistry } from "../core/session/registry.ts";
 import { takeOverCore } from "../core/session/upgrade-state.ts";
+import { type Accelerators, createAccelerators } from "../fast/accelerators.ts";
 import { removeOwnDir } from "../platform/abandoned-dirs.ts";
 import { restoreChildSignal } from "../platform/libc.ts";
 import { prepareReadiness } from "../platform/linux/readiness.ts";
@@ -51,7 +52,7 @@ export interface Daemon {
 
 /** Throws an OptionError where the daemon cannot be started as asked. */
 export async function boot(options: DaemonOptions, arrival?: Takeover): Promise<Daemon> {
-  prepareProcess();
+  prepareProcess(options);
   const log = createLog({ format: options.logFormat, isVerbose: options.isVerbose });
   if (!arrival) warnOfSurroundings(options, log);
   const { socketPath } = options;
@@ -119,9 +120,9 @@ export async function boot(options: DaemonOptions, arrival?: Takeover): Promise<
 }
 
 /** Before anything is started or listened on. */
-function prepareProcess(): void {
+function prepareProcess({ fast }: DaemonOptions): void {
   restoreChildSignal();
-  if (process.platform === "linux") prepareReadiness();
+  if (process.platform === "linux" && fast["direct-read"]) prepareReadiness();
 }
 
 function warnOfSurroundings({ allowsRoot }: DaemonOptions, log: Log): void {
@@ -147,9 +148,10 @@ function createServices(
   before: Received | undefined,
 ): Services {
   const { core, runtimes: known, counters, startedAt, startedSteadyMs } = before?.document ?? {};
-  const registry = new SessionRegistry(coreOptions(options, runDir), log, core, journal);
+  const accelerators = createAccelerators(options.fast);
+  const registry = new SessionRegistry(coreOptions(options, runDir, accelerators), log, core, journal);
   const rooms = {
-    ...{ options, registry, recovered, log },
+    ...{ options, registry, accelerators, recovered, log },
     runtimes: knownRuntimes(options, registry, runDir, known),
     counters: newCounters(counters),
     upgrader: new Upgrader(log),
@@ -200,7 +202,7 @@ function addRuntime(origin: string, add: () => void): void {
   }
 }
 
-function coreOptions(options: DaemonOptions, runDir: string) {
+function coreOptions(options: DaemonOptions, runDir: string, accelerators: Accelerators) {
   const { socketPath } = options;
   const place = options.hasSocket ? socketPath : stdioTag;
   const secretPaths = options.hasSocket
@@ -209,6 +211,7 @@ function coreOptions(options: DaemonOptions, runDir: string) {
   const runtimeDirs = runtimeDirsOf(options);
   return {
     ...options,
+    accelerators: accelerators.core,
     runDir,
     secretPaths,
     runtimeDirs,

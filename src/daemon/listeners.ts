@@ -4,6 +4,7 @@ import type { Instant } from "../core/lifetime/instant.ts";
 import type { Log } from "../core/log.ts";
 import { descriptorLimit } from "../core/resources.ts";
 import type { SessionRegistry } from "../core/session/registry.ts";
+import type { Accelerators } from "../fast/accelerators.ts";
 import type { Recovered } from "../recovery/recovered.ts";
 import type { Runtimes } from "../remote/runtimes.ts";
 import type { ServerCounters } from "../server/counters.ts";
@@ -28,6 +29,7 @@ import { freshToken, obtainToken, tokenCheck } from "./token.ts";
 export interface Services {
   options: DaemonOptions;
   registry: SessionRegistry;
+  accelerators: Accelerators;
   runtimes: Runtimes;
   counters: ServerCounters;
   /** What is known of a daemon that was killed. */
@@ -96,14 +98,16 @@ export function openListeners(rooms: Services, before: Handover | undefined): Op
 
 function dispatcherOf(rooms: Services, isToken: (given: string) => boolean): Dispatcher {
   const { options, registry, runtimes, counters, recovered, upgrader, startedAt, log } = rooms;
+  const { validator, encoder } = rooms.accelerators;
   const { maxLineBytes, stallTimeoutS, labels, connectionLimits } = options;
   const handlers = createHandlers({
     ...{ registry, counters, version, maxLineBytes, stallTimeoutS, runtimes, recovered, labels, startedAt },
     transports: transportsOf(options),
+    encoder,
     upgrading: upgrader,
   });
-  const router = new Router({ runtimes, registry, handlers, labels });
-  const frontend = new FrontendAdapter({ router, terminals: registry.terminals, isToken });
+  const router = new Router({ runtimes, registry, handlers, labels, validator });
+  const frontend = new FrontendAdapter({ router, terminals: registry.terminals, encoder, isToken });
   return new Dispatcher(router, frontend, counters, connectionLimits, log);
 }
 

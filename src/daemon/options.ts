@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { EnvPolicy } from "../core/isolation/env-policy.ts";
+import { type FastSwitches, fastVariable, parseFast } from "../fast/switches.ts";
 import type { ConnectionLimits } from "../server/quota.ts";
 import { announcementsDirs } from "../util/runtime-dir.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
@@ -50,6 +51,8 @@ export interface DaemonOptions {
   logFormat: "pretty" | "json";
   isVerbose: boolean;
   allowsRoot: boolean;
+  /** Accelerators that are switched on (TRL_FAST). */
+  fast: FastSwitches;
   /** The daemon's environment with --env-file under it. */
   env: Record<string, string>;
 }
@@ -122,8 +125,17 @@ export function readOptions(
     logFormat: text("log-format") as "pretty" | "json",
     isVerbose: isOn("verbose"),
     allowsRoot: isOn("allow-root"),
+    fast: fastIn(env),
     env,
   };
+}
+
+function fastIn(env: Record<string, string>): FastSwitches {
+  try {
+    return parseFast(env[fastVariable]);
+  } catch (error) {
+    throw new OptionError((error as Error).message);
+  }
 }
 
 const patternsIn = (text: string | undefined): string[] =>

@@ -33,7 +33,7 @@ export interface CommandSpec {
   /** Where its input stays open. */
   input: PipeWriter | undefined;
   /** Made before the command was started. */
-  keep: MeteredRun;
+  metering: MeteredRun;
   /** Where another program has started it. */
   before?: { startedAt: Date; elapsedMs: number; lastSignal: NodeJS.Signals | undefined };
 }
@@ -126,8 +126,8 @@ export class Command implements KnownCommand {
 
   /** Ends the tree of this command; background processes of earlier commands live on. */
   stop(reason: StopReason, how: Termination = { graceMs: commandGraceMs }): void {
-    const { ownership, keep, mayHandleSignals } = this.#spec;
-    const { whileFrozen } = keep;
+    const { ownership, metering, mayHandleSignals } = this.#spec;
+    const { whileFrozen } = metering;
     const plainShell = mayHandleSignals() ? undefined : this.pid;
     const end = () => terminate(ownership, { commandId: this.id }, { ...how, whileFrozen, plainShell });
     // A shell that goes on has nothing more to do with it.
@@ -158,7 +158,7 @@ export class Command implements KnownCommand {
 
   /** Of one that runs. */
   pack(packing: Packing): RunningCommandState {
-    const { process, timeoutS, keep, input, output, mayHandleSignals } = this.#spec;
+    const { process, timeoutS, metering, input, output, mayHandleSignals } = this.#spec;
     const [stdoutFd, stderrFd] = this.pipes.map((pipe) =>
       pipe.isEnded ? undefined : packing.descriptor(pipe.fd),
     );
@@ -172,16 +172,16 @@ export class Command implements KnownCommand {
       stdoutFd,
       stderrFd,
       input: input?.pack(packing),
-      meter: keep.pack(),
+      meter: metering.pack(),
       lastSignal: this.#lastSignal,
       mayHandleSignals: mayHandleSignals(),
     };
   }
 
   async #follow(): Promise<CommandOutcome> {
-    const { process, ownership, keep, timeoutS } = this.#spec;
+    const { process, ownership, metering, timeoutS } = this.#spec;
     const disarm = afterSeconds(leftOf(timeoutS, this.#elapsedMs), () => this.stop("timeout"));
-    const endWatch = keep.watch((reason) => this.stop(reason), this.#elapsedMs);
+    const endWatch = metering.watch((reason) => this.stop(reason), this.#elapsedMs);
     const exit = await process.exited;
     this.#isEnding = true;
     this.#goesOn = exit.goesOn === true;
@@ -190,14 +190,14 @@ export class Command implements KnownCommand {
     disarm();
     endWatch();
     if (this.#stopping) await this.#stopping;
-    const signal = keep.signalOf(exit, this.#stopReason);
+    const signal = metering.signalOf(exit, this.#stopReason);
     this.output.finish(); // not before: what is being stopped may print without end until it is dead
     if (!this.#goesOn) await ownership.removeRoot(process.pid);
     await Promise.all([this.#stdout.drained(drainMaxMs), this.#stderr.drained(drainMaxMs)]);
     this.#stdout.discardRest();
     this.#stderr.discardRest();
     const leftovers = this.#goesOn ? [] : await this.#describeLeftovers();
-    const measured = keep.measure({ exitCode, signal }, process.usage(), this.#stopReason);
+    const measured = metering.measure({ exitCode, signal }, process.usage(), this.#stopReason);
     const reason = this.#reasonOf(exitCode, signal, measured);
     const { stdout, stderr } = this.output;
     const receipt = receiptOf(measured, stdout.totalBytes + stderr.totalBytes, leftovers.length);
@@ -218,11 +218,11 @@ export class Command implements KnownCommand {
   }
 
   *#lookForLeftovers(): Steps<CommandOutcome["leftovers"]> {
-    const { ownership, process, keep } = this.#spec;
+    const { ownership, process, metering } = this.#spec;
     const found: CommandOutcome["leftovers"] = [];
     for (const { pid } of yield* ownership.leftoversOf(this.id, process.pid)) {
       const command = processTable.commandLine(pid);
-      if (!keep.isMachinery(command)) found.push({ pid, command });
+      if (!metering.isMachinery(command)) found.push({ pid, command });
       yield;
     }
     return found;

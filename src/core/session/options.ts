@@ -1,8 +1,19 @@
 import type { DriverName } from "../../protocol/pty.ts";
+import type { RunnerAccelerators } from "../command/runners/accelerators.ts";
 import type { EnvPolicy } from "../isolation/env-policy.ts";
+
+/** Implementations of src/fast. What is absent or false takes the plain way. */
+export interface CoreAccelerators {
+  runners: RunnerAccelerators;
+  /** `direct-read`: the daemon reads terminals itself, where the system allows it. Plain: Bun reads them. */
+  readsDirectly: boolean;
+  /** `simd`: how many bytes at the beginning are certainly plain text. Plain: 0. */
+  plainStart?: (bytes: Uint8Array) => number;
+}
 
 /** What the daemon was told and the core goes by. */
 export interface CoreOptions {
+  accelerators: CoreAccelerators;
   /** The daemon's own environment, from which sessions inherit. */
   env: Record<string, string>;
   /** What sessions inherit of it, unless they ask otherwise. */

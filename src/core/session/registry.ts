@@ -9,7 +9,6 @@ import type { SessionState } from "../../upgrade/schema/commands.ts";
 import type { CoreState } from "../../upgrade/schema/document.ts";
 import type { Unpacking } from "../../upgrade/schema/fields.ts";
 import { newId } from "../../util/ids.ts";
-import { WarmShellPool } from "../command/runners/warm-shell-pool.ts";
 import { CommandStore } from "../command/store.ts";
 import { resolveShell } from "../command/working-dir.ts";
 import { IsolationFactory } from "../isolation/isolation-factory.ts";
@@ -64,7 +63,7 @@ export class SessionRegistry {
     this.#shellCount = before?.shellCount ?? 0;
     const { commands } = this;
     const newShellDir = () => `${options.runDir}/${++this.#shellCount}`;
-    const ofShells = { ownership, newShellDir, warmShellPool: new WarmShellPool() };
+    const ofShells = { ownership, newShellDir, accelerators: options.accelerators.runners };
     this.#context = { options, commands, log, ...ofShells, usualEnv: usualEnvOf(options) };
     const limited = { ...options, maxProcesses: options.sessionMaxProcesses };
     this.isolations = new IsolationFactory(limited, ownership, before?.enclosures);

@@ -71,6 +71,7 @@ export function createTerminal(
       env,
       daemonVariables: Object.keys(options.env),
       workingDir: cwd,
+      readsDirectly: options.accelerators.readsDirectly,
       cols,
       rows,
     },

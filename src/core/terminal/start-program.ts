@@ -41,7 +41,7 @@ export function startProgram(spec: TerminalSpec, onOutput: PtySpec["onOutput"]):
   if (before?.state.ended) return pastPty(before.state.pid);
   const cgroup = sessionIsolation?.cgroup;
   ownership.addSession(id, cgroup && (() => cgroup.members()));
-  if (before) return new AdoptedPty({ onOutput }, before.state.pid, before.state.live!, before.given);
+  if (before) return new AdoptedPty({ ...pty, onOutput }, before.state.pid, before.state.live!, before.given);
   try {
     return ownership.start(id, () => driver.spawn({ ...pty, onOutput }));
   } catch (error) {

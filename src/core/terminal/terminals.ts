@@ -52,7 +52,7 @@ export class Terminals {
     readonly context: TerminalsContext,
     readonly outputBytesMax = Math.min(terminalRingsBytesMax, memoryLimit() / 8),
   ) {
-    this.#screens = new Screens(context.ownership);
+    this.#screens = new Screens(context.ownership, context.options.accelerators.plainStart);
   }
 
   readonly #mayKeep = (bytes: number): boolean =>
@@ -112,8 +112,9 @@ export class Terminals {
 
   /** One that another program has made, which has become this one. */
   resume(state: TerminalState, sessionIsolation: SessionIsolation | undefined, given: Unpacking): void {
-    const { ownership, journal } = this.context;
-    const context = { ownership, screens: this.#screens, mayKeep: this.#mayKeep };
+    const { ownership, journal, options } = this.context;
+    const { readsDirectly } = options.accelerators;
+    const context = { ownership, screens: this.#screens, mayKeep: this.#mayKeep, readsDirectly };
     const terminal = resumeTerminal(state, given, sessionIsolation, context);
     journal?.write(terminal.exit ? terminalEnded(terminal) : terminalStarted(terminal));
     if (terminal.exit) return void this.#exited.set(state.id, terminal);

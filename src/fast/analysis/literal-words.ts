@@ -1,11 +1,11 @@
-// Words that mean the same whoever reads them: nothing in them depends on variables, files or options.
-import type { ByteString } from "../../../process/byte-string.ts";
+// Words that do not depend on variables, files or options of the shell.
+import type { ByteString } from "../../core/process/byte-string.ts";
 
 const plainPattern = /[\w./,:@%+=^-]+/y;
 const singleQuotedPattern = /'([^']*)'/y;
 const doubleQuotedPattern = /"([^"$`\\]*)"/y;
 
-/** The word without its quotes; undefined where the shell would put something else in its place. */
+/** The word without its quotes; undefined where the shell would expand it. */
 export function literal(word: ByteString): ByteString | undefined {
   let text = "";
   for (let at = 0; at < word.length; ) {

@@ -1,5 +1,5 @@
-// Loops over words, as `for i in a b; do echo $i; done`, around a list of simple commands.
-import type { ByteString } from "../../../process/byte-string.ts";
+// Parses loops over words, as `for i in a b; do echo $i; done`, around a list of simple commands.
+import type { ByteString } from "../../core/process/byte-string.ts";
 import { analysedMaxChars, type SimpleCommand, simpleCommands } from "./simple-commands.ts";
 
 export interface Loop {
@@ -8,15 +8,15 @@ export interface Loop {
   body: readonly SimpleCommand[];
 }
 
-// Each is found in one pass over the text. A single pattern for the whole loop would try all combinations of them.
+// Each pattern is found in one pass over the text. One pattern for the whole loop would backtrack over all combinations.
 const loopHead = /^[ \t\n]*for[ \t]+([A-Za-z_]\w*)[ \t]+in(?=[ \t])/;
 const loopDo = /(?<=[ \t\n;])do[ \t\n]/;
 const loopDone = /(?<=[ \t\n;])done(?:[ \t]*;)?[ \t\n]*$/;
 const lastBlanks = /(?<![ \t\n])[ \t\n]*$/;
 
 /**
- * Undefined where the text is anything else. Where a quoted "do" or "done" was taken for the word, its quote is not closed
- * in the words or in the list.
+ * Undefined where the text is anything else. A quoted "do" or "done" that is mistaken for the keyword leaves an open quote
+ * in the words or in the list, which then do not parse.
  */
 export function loopIn(text: ByteString): Loop | undefined {
   if (text.length > analysedMaxChars) return undefined;
@@ -46,7 +46,7 @@ export function isWellFormed(commands: readonly SimpleCommand[]): boolean {
   );
 }
 
-/** The list with the one separator that ends it; undefined where none does. */
+/** The list with its last separator; undefined where it has none. */
 function endedList(text: ByteString): ByteString | undefined {
   const end = text.search(lastBlanks);
   if (text[end - 1] === ";") return text.slice(0, end);

@@ -1,9 +1,9 @@
 // Uses of `test`, `[` and `printf` that neither assign nor evaluate anything. Others do: `printf -v` and `%n` assign, and
 // `test -v` and `-R` compute the index of an array.
-import type { ByteString } from "../../../process/byte-string.ts";
+import type { ByteString } from "../../core/process/byte-string.ts";
 import { literal } from "./literal-words.ts";
 
-/** Whether that is all that the words of this simple command can do. */
+/** Whether the words of this simple command are such a use. */
 export function isPlainBuiltin([name, ...args]: readonly ByteString[]): boolean {
   if (name === "printf") return isPlainFormat(args[0]);
   if (name === "test") return isPlainTest(args);
@@ -13,8 +13,8 @@ export function isPlainBuiltin([name, ...args]: readonly ByteString[]): boolean 
 const singlePattern = /(?:[\w./,:@%+=^-]+|'[^']*'|"[^"]*")+/y;
 
 /**
- * One word that stays one: it is neither split nor matched against files. The pattern has no end to meet: it would try
- * every division of the word into runs for it.
+ * A word that is neither split nor matched against files. The pattern has no `$`, which would make it backtrack over every
+ * division of the word into runs.
  */
 function isSingle(word: ByteString): boolean {
   singlePattern.lastIndex = 0;
@@ -24,7 +24,7 @@ function isSingle(word: ByteString): boolean {
 const unaryPattern = /^-[a-hknprstuwxzGLNOS]$/;
 const binaryPattern = /^(?:==?|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef))$/;
 
-/** An operator is one by its position, whatever its operands are: with three words by the second, with two by the first. */
+/** The position decides which word is the operator: the second of three, the first of two. */
 function isPlainTest(args: readonly ByteString[]): boolean {
   if (!args.every(isSingle)) return false;
   if (args.length <= 1) return true;

@@ -1,28 +1,28 @@
-// The little of the shell's language that can be understood for certain: simple commands of plain words, joined by
-// lists and pipes. Text that holds anything else is not taken apart at all.
-import type { ByteString } from "../../../process/byte-string.ts";
+// Parses the part of the shell language that is certain: simple commands of plain words, joined by lists and pipes. Any
+// other text is not parsed at all.
+import type { ByteString } from "../../core/process/byte-string.ts";
 
 export interface SimpleCommand {
-  /** As they are written, quotes and all. */
+  /** With their quotes. */
   words: readonly ByteString[];
   hasRedirection: boolean;
-  /** What stands behind it; empty at the end of the text. */
+  /** What follows it; empty at the end of the text. */
   separator: ByteString;
 }
 
 /** Within double quotes, without a substitution. */
 const quoted = String.raw`[^"$\`\\]*(?:(?:\$\w+(?!\w)|\$\{\w+\})[^"$\`\\]*)*`;
 /**
- * Text between `$(` and its `)`, where it is certain which one that is: no comment, no here-document, no nesting, no `case`
- * and no index of an array, in which a parenthesis is something else.
+ * Text between `$(` and its `)`, where that `)` is certain: no comment, here-document, nesting, `case` or array index, in
+ * which a parenthesis means something else.
  */
 const inSubstitution = String.raw`(?!\()(?:(?!\bcase\b)[^()'"\`\\$#<[]|(?<!\w)\[|\[[^\]()'"\`\\$#<]*\]|<(?!<)|'[^']*'|"${quoted}"|\$(?:[A-Za-z_]\w*(?!\w)|\{\w+\}|[?$!@*\d]))*`;
 const substitution = String.raw`\$\(${inSubstitution}\)`;
 
 /**
- * A word without anything that assigns, defines, or runs something in the shell itself: expansions are of plain names, and
- * of commands in a subshell, which cannot change the shell. A name ends where it ends (`(?!\w)`): with any other way to
- * read it, a quote that is not closed would be looked for in all of them.
+ * A word that assigns, defines and runs nothing in the shell itself: it expands plain names, and commands in a subshell,
+ * which cannot change the shell. `(?!\w)` ends a name in one way only: otherwise an open quote makes the pattern backtrack
+ * over all ways.
  */
 const wordPattern = new RegExp(
   String.raw`(?:[\w./,:@%+=^~*?[\]-]+|'[^']*'|"${quoted}(?:${substitution}${quoted})*"|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\}|${substitution})+`,
@@ -32,13 +32,13 @@ const redirectionPattern = /\d*(?:>>|>|<)&?(?![<>&(|])/y;
 const separatorPattern = /&&|\|\||\||;|\n/y;
 const blankPattern = /[ \t]+/y;
 
-/** The daemon does nothing else while it reads one. A longer text is hardly a list of plain words. */
+/** Parsing blocks the event loop, and a longer text is hardly a list of plain words. */
 export const analysedMaxChars = 16_384;
 
-/** Several ask about one command in turn. */
+/** A cache of one entry: several accelerators parse the same command in turn. */
 let latest: { text: ByteString; commands: SimpleCommand[] | undefined } = { text: "", commands: [] };
 
-/** Undefined where it is more than that. A separator that has no command before it gives one without words. */
+/** Undefined for any other text. A separator without a command before it gives a command without words. */
 export function simpleCommands(text: ByteString): readonly SimpleCommand[] | undefined {
   if (text !== latest.text) latest = { text, commands: parse(text) };
   return latest.commands;

@@ -1,16 +1,15 @@
-// Most of what an agent runs (`ls -la`, `git status 2>&1 | head`, `npm test && echo done`) cannot change the shell
-// that runs it. Such a command is recognised by its text, and the shell is then not asked for its state: to list
-// it costs as much as a small command itself. Whatever is not certain counts as able to change anything.
+// Tells from a command's text what it can change of the shell that runs it. Most commands of an agent (`ls -la`,
+// `git status 2>&1 | head`, `npm test && echo done`) change nothing. A command that is not certain can change anything.
 
-import type { ByteString } from "../../../process/byte-string.ts";
-import { recordsIn } from "../bash/environment.ts";
-import type { CommandFeed, ShellState } from "../dialect.ts";
+import { recordsIn } from "../../core/command/shell/bash/environment.ts";
+import type { CommandFeed, ShellState } from "../../core/command/shell/dialect.ts";
+import type { ByteString } from "../../core/process/byte-string.ts";
 import { loopIn } from "./loops.ts";
 import { isPlainBuiltin } from "./plain-builtins.ts";
 import { type SimpleCommand, simpleCommands } from "./simple-commands.ts";
 import { assignmentPattern, specialNames } from "./variable-names.ts";
 
-/** Builtins and words of the language, in bash and in its smaller relatives, but for those that change nothing. */
+/** Builtins and keywords of bash, without those that change nothing. */
 const changing = new Set(
   `. alias bg bind break builtin caller cd chdir command compgen complete compopt continue declare dirs disown
   enable eval exec exit export fc fg getopts hash help history jobs let local logout mapfile popd printf pushd read
@@ -18,16 +17,16 @@ const changing = new Set(
   if then else elif fi case esac for select while until do done in function time coproc`.split(/\s+/),
 );
 
-/** Not a number: that may be the descriptor of a redirection, with the command behind it. */
+/** Not a number: that may be the descriptor of a redirection before the command. */
 const programPattern = /^(?:(?!\d+$)[\w./+-]+|:)$/;
 
-/** To read a reference may be to compute the index of an array, and that may assign. */
+/** Reading a nameref may compute an array index, and that may assign. */
 const referencePattern = /^declare -\w*n/m;
 
-/** What of the shell a command can change. */
+/** What a command can change of the shell. */
 export type Change = "anything" | { directory: boolean; variables: readonly string[] };
 
-/** Whether the command leaves a shell in that state as it is, whatever its programs do. */
+/** Whether the command changes nothing of a shell in that state. */
 export function isHarmless(feed: CommandFeed): boolean {
   const change = changeOf(feed);
   return change !== "anything" && !change.directory && change.variables.length === 0;
@@ -56,11 +55,11 @@ export function changeOf({ command, state, env, mayImportFunctions }: CommandFee
   return { directory: kinds.includes("moving"), variables: [...new Set([...ofLoop, ...lasting])] };
 }
 
-/** An earlier version wrote down commands that are to be done again, behind everything else, until the next whole report. */
+/** The state of an earlier version may end with commands to repeat, until the next whole report. */
 export const hasRepeats = ({ script }: ShellState): boolean => script.includes("\n\nbuiltin cd -- '");
 
 interface Parts {
-  /** Names that are assigned to ahead of its words; for a program alone, where it has words. */
+  /** Assignments before the words. With words they are for that program alone. */
   assigned: string[];
   words: readonly ByteString[];
 }
@@ -82,17 +81,17 @@ function kindOf({ assigned, words }: Parts): "harmless" | "moving" | "changing" 
   return programPattern.test(name) && !changing.has(name) ? "harmless" : "changing";
 }
 
-/** Of the shell's variables, those that it only reads anew when it has run the program. */
+/** Special variables that bash restores after the program. */
 const ofPrograms = /^(?:LANG|LANGUAGE|LC_\w+|TERM|TZ)$/;
 
-/** An integer is calculated, a reference assigns to another, and so on. */
+/** An assignment to an integer is evaluated, one to a nameref goes to another variable, and so on. */
 const hasAttributes = (name: string, state: ShellState): boolean =>
   (recordsIn(state).get(name) ?? []).some(({ flags }) => /[^x-]/.test(flags));
 
-/** Each is looked for in the whole state, and that may be long: a command of more programs is no small one. */
+/** Each name is searched in the whole state, which may be long. */
 const mostNames = 100;
 
-/** The state is asked as text: a function or an alias of the name looks so in it, and much else may, too. */
+/** Searches the state as text for a function or an alias of the name; may find one where there is none. */
 function isAnyDefined(names: readonly ByteString[], known: ByteString): boolean {
   const mentioned = names.filter((name) => known.includes(name));
   if (mentioned.length === 0) return false;

@@ -1,15 +1,14 @@
-// Some commands are over so soon, and leave so little behind, that the shell which waits can run them and wait on: they
-// start no process, open nothing, and cannot end, redefine or reconfigure the shell. They are told by their text, and
-// by the state that the shell is in; whatever is not certain gets a shell of its own.
-import type { ByteString } from "../../../process/byte-string.ts";
-import type { CommandFeed } from "../dialect.ts";
-import { isWellFormed, loopIn } from "./loops.ts";
-import { isPlainBuiltin } from "./plain-builtins.ts";
-import { type SimpleCommand, simpleCommands } from "./simple-commands.ts";
-import { hasRepeats } from "./state-changes.ts";
-import { assignmentPattern, specialNames } from "./variable-names.ts";
+// Tells from a command's text and the shell's state whether an idle shell can run it and wait on: such a command starts no
+// process, opens nothing, and cannot end, redefine or reconfigure the shell. Any other command gets a shell of its own.
+import type { CommandFeed } from "../../core/command/shell/dialect.ts";
+import type { ByteString } from "../../core/process/byte-string.ts";
+import { isWellFormed, loopIn } from "../analysis/loops.ts";
+import { isPlainBuiltin } from "../analysis/plain-builtins.ts";
+import { type SimpleCommand, simpleCommands } from "../analysis/simple-commands.ts";
+import { hasRepeats } from "../analysis/state-changes.ts";
+import { assignmentPattern, specialNames } from "../analysis/variable-names.ts";
 
-/** What a visit can change besides the directory. */
+/** What an in-place run can change besides the directory. */
 export interface InPlaceKind {
   variables: readonly string[];
 }
@@ -18,10 +17,10 @@ const unchanging = new Set([":", "true", "false", "echo", "pwd"]);
 
 const exportPattern = /^([A-Za-z_]\w*)(?:=|$)/;
 
-/** They are not the same in a shell that has run something before, or is not told the command's id. */
-const toldFromFresh = /\$\{?(?:_\b|BASH_|FUNCNAME|LINENO|RANDOM|SECONDS|TRL_)/;
+/** Variables that differ in a shell that ran a command before, or that has no command id. */
+const differsFromFresh = /\$\{?(?:_\b|BASH_|FUNCNAME|LINENO|RANDOM|SECONDS|TRL_)/;
 
-/** Options (but for what functions are read with), aliases, attributes and functions with which these commands may do anything. */
+/** Options (except those around function definitions), aliases, attributes and functions that change what these commands do. */
 const unusualState =
   /^(?:shopt -s (?!extglob\n__trl_define )|shopt -u (?!expand_aliases$)|(?:builtin )?set |builtin pushd |declare -(?=\w*[rni])\w* (?!OPTIND=)|alias )|(?:^|['\s])(?::|\[|true|false|echo|printf|pwd|test|cd|export) \(\)/m;
 
@@ -29,16 +28,16 @@ const unusualState =
 const stateMaxChars = 65_536;
 const namesMaxChars = 2048;
 
-/** Undefined where it is to have a shell of its own. */
+/** Undefined where the command needs a shell of its own. */
 export function inPlaceKind({ command, state, ...feed }: CommandFeed): InPlaceKind | undefined {
   if (feed.env.length > 0 || feed.hasStdin || feed.place !== "here" || feed.mayImportFunctions)
     return undefined;
   if (state.script.length > stateMaxChars || command.length > stateMaxChars) return undefined;
   const variables = changedByList(simpleCommands(command)) ?? changedByLoop(command);
-  if (!variables || toldFromFresh.test(command)) return undefined;
+  if (!variables || differsFromFresh.test(command)) return undefined;
   if (state.lateScript.includes("set ") || unusualState.test(state.script) || hasRepeats(state))
     return undefined;
-  // As one line in one write, which a pipe takes without waiting.
+  // One line in one write, which never blocks.
   if ([...variables].join(" ").length > namesMaxChars) return undefined;
   return { variables: [...variables] };
 }
@@ -58,11 +57,11 @@ function changedByLoop(text: ByteString): Set<string> | undefined {
 
 const substitutes = (word: ByteString): boolean => word.includes("$(");
 
-/** Neither a pipe nor a substitution, which start processes, and no file is opened. */
+/** No pipe and no substitution, which start processes, and no redirection, which opens files. */
 const startsNothing = ({ words, hasRedirection, separator }: SimpleCommand): boolean =>
   !hasRedirection && separator !== "|" && !words.some(substitutes);
 
-/** The variables that it changes; undefined where it can do anything else. */
+/** The variables that it changes; undefined where it can change anything else. */
 function changedBy({ words }: SimpleCommand): string[] | undefined {
   const [program, ...rest] = words as readonly [ByteString, ...ByteString[]];
   if (unchanging.has(program) || isPlainBuiltin(words)) return [];

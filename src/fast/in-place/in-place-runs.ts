@@ -1,24 +1,23 @@
-// Visits to a shell that waits: commands that it runs and then waits on. It says on a pipe of its own how each ended, and
-// lists the variables that it may have changed.
-import { closeFd, cpuMsOf } from "../../../platform/libc.ts";
-import { type ByteString, byteStringOf } from "../../process/byte-string.ts";
-import { PipeReader } from "../../process/pipe-reader.ts";
-import type { ProcessEnd, SpawnedProcess } from "../../process/spawn.ts";
+// Runs commands in an idle shell, which goes on afterwards. The shell writes the exit code, its directories and the
+// variables that the command may have changed to descriptor 6.
+import { type ByteString, byteStringOf } from "../../core/process/byte-string.ts";
+import { PipeReader } from "../../core/process/pipe-reader.ts";
+import type { ProcessEnd, SpawnedProcess } from "../../core/process/spawn.ts";
+import { closeFd, cpuMsOf } from "../../platform/libc.ts";
 
 export interface InPlaceEnd {
   exitCode: number;
   workingDir: ByteString;
   previousDir: ByteString | undefined;
-  /** As the shell lists them, where it was asked to; undefined where that was too much. */
+  /** As the shell lists them, empty where none was asked for; undefined where the list was too long. */
   variables: ByteString | undefined;
 }
 
-/** A command that the shell runs and then waits on. */
 export interface InPlaceRun {
-  /** As the command sees it: it ends when the command does. */
+  /** The process as the command sees it: it ends when the command does. */
   process: SpawnedProcess;
   begin(): void;
-  /** Undefined where the shell has not come to say it, but has ended itself. */
+  /** Undefined where the shell ended instead of reporting. */
   readonly end: InPlaceEnd | undefined;
 }
 
@@ -29,31 +28,31 @@ export class InPlaceRuns {
   #pipe: PipeReader | undefined;
   #text: ByteString = "";
   #chars = 0;
-  #ends = 0;
+  #fields = 0;
   #onEnd: (end: InPlaceEnd) => void = () => {};
-  /** That the shell says at the end of the visit. */
+  /** How many fields the shell writes at the end of the run. */
   #fieldCount = 0;
   #isOver = false;
-  #shellEnded: (end: ProcessEnd) => void = () => {};
+  #onShellEnd: (end: ProcessEnd) => void = () => {};
 
   constructor(
     readonly shell: SpawnedProcess,
     /** The read end of the pipe. */
     readonly fd: number,
   ) {
-    void shell.exited.then((end) => this.#shellEnded(end));
+    void shell.exited.then((end) => this.#onShellEnd(end));
   }
 
   /** `begin` calls its argument just before it wakes the shell. */
-  prepare(listsVariables: boolean, begin: (justBefore: () => void) => void): InPlaceRun {
+  prepare(listsVariables: boolean, begin: (beforeWake: () => void) => void): InPlaceRun {
     const { pid, output } = this.shell;
     const { promise: exited, resolve } = Promise.withResolvers<ProcessEnd>();
-    this.#shellEnded = resolve;
+    this.#onShellEnd = resolve;
     const cpuBeforeMs = cpuMsOf(pid) ?? 0;
     let end: InPlaceEnd | undefined;
-    const onEnd = (said: InPlaceEnd) => {
-      end = said;
-      resolve({ exitCode: said.exitCode, signal: null, goesOn: true });
+    const onEnd = (reported: InPlaceEnd) => {
+      end = reported;
+      resolve({ exitCode: reported.exitCode, signal: null, goesOn: true });
     };
     return {
       process: {
@@ -65,7 +64,7 @@ export class InPlaceRuns {
       },
       begin: () =>
         begin(() => {
-          this.#pipe ??= new PipeReader(this.fd, (chunk) => this.#take(byteStringOf(chunk)));
+          this.#pipe ??= new PipeReader(this.fd, (chunk) => this.#read(byteStringOf(chunk)));
           this.#onEnd = onEnd;
           this.#fieldCount = listsVariables ? 4 : 3;
         }),
@@ -75,7 +74,7 @@ export class InPlaceRuns {
     };
   }
 
-  /** There will be no more. What is being read ends by itself, when the shell closes its side. */
+  /** No more runs follow. A reader that is open ends when the shell closes its side. */
   end(): void {
     if (!this.#pipe && !this.#isOver) closeFd(this.fd);
     this.#isOver = true;
@@ -86,13 +85,13 @@ export class InPlaceRuns {
     await this.#pipe?.stop();
   }
 
-  /** What is too much is counted, and not kept. */
-  #take(text: ByteString): void {
-    this.#ends += text.split("\0").length - 1;
+  /** Counts what is beyond the limit, and drops it. */
+  #read(text: ByteString): void {
+    this.#fields += text.split("\0").length - 1;
     this.#chars += text.length;
     if (this.#chars <= listMaxChars) this.#text += text;
-    if (this.#ends < this.#fieldCount) return; // behind each there is a NUL
-    const isTooMuch = this.#chars > listMaxChars;
+    if (this.#fields < this.#fieldCount) return; // a NUL ends each field
+    const isTooLong = this.#chars > listMaxChars;
     const [status, workingDir, previousDir, listed = ""] = this.#text.split("\0") as [
       string,
       string,
@@ -100,8 +99,8 @@ export class InPlaceRuns {
       string?,
     ];
     this.#text = "";
-    this.#ends = this.#chars = 0;
-    const variables = isTooMuch ? undefined : listed;
+    this.#fields = this.#chars = 0;
+    const variables = isTooLong ? undefined : listed;
     this.#onEnd({ exitCode: Number(status), workingDir, previousDir: previousDir || undefined, variables });
   }
 }

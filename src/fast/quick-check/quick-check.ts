@@ -1,7 +1,8 @@
-// Most requests hold a few fields of plain types, and a keystroke's way through the general validator is as long as
-// the rest of its way together. What can be seen at a glance is seen here, by tests that are derived from the same
-// schema; everything else, and every error, is the validator's business.
+// The quick-check accelerator: accepts params with a few fields of plain types by tests that are derived from the schema.
+// For a keystroke, valibot takes as long as the rest of the request. All other params, and all errors, go to valibot.
 import type * as v from "valibot";
+import { type MethodName, methods, type Params } from "../../protocol/methods.ts";
+import { type ObjectSchema, type Validator, validateObject, withoutNulls } from "../../protocol/validate.ts";
 
 type Test = (value: unknown) => boolean;
 
@@ -12,7 +13,7 @@ interface Field {
 
 interface QuickCheck {
   fields: Map<string, Field>;
-  /** Also of those that cannot be seen at a glance. */
+  /** Includes the fields without a test. */
   requiredCount: number;
 }
 
@@ -20,7 +21,7 @@ interface Described {
   type: string;
   wrapped?: Described;
   options?: readonly unknown[];
-  /** The schema that the conditions are added to, and the conditions. */
+  /** The base schema, and the conditions that are added to it. */
   pipe?: readonly [Described, ...Condition[]];
 }
 
@@ -30,28 +31,38 @@ interface Condition {
   requirement?: unknown;
 }
 
-const checks = new WeakMap<object, QuickCheck>();
+type Entries = Record<string, v.GenericSchema>;
 
-/** True only where the validator would take the object as it is. */
-export function isPlainlyValid(
-  entries: Record<string, v.GenericSchema>,
-  given: Record<string, unknown>,
-): boolean {
-  let check = checks.get(entries);
-  if (!check) {
-    check = checkOf(entries);
-    checks.set(entries, check);
+export class QuickValidator implements Validator {
+  readonly #checks = new WeakMap<Entries, QuickCheck>();
+
+  params<M extends MethodName>(method: M, raw: unknown): Params<M> {
+    return this.object(methods[method].params, raw) as Params<M>;
   }
-  let missing = check.requiredCount;
-  for (const name in given) {
-    const field = check.fields.get(name);
-    if (!field?.test(given[name])) return false;
-    if (field.isRequired) missing--;
+
+  object<S extends ObjectSchema>(schema: S, raw: unknown): v.InferOutput<S> {
+    const given = withoutNulls(raw ?? {});
+    return this.isPlainlyValid(schema.entries, given) ? given : validateObject(schema, given);
   }
-  return missing === 0;
+
+  /** True only where valibot would return the object as it is. */
+  isPlainlyValid(entries: Entries, given: Record<string, unknown>): boolean {
+    let check = this.#checks.get(entries);
+    if (!check) {
+      check = checkOf(entries);
+      this.#checks.set(entries, check);
+    }
+    let missing = check.requiredCount;
+    for (const name in given) {
+      const field = check.fields.get(name);
+      if (!field?.test(given[name])) return false;
+      if (field.isRequired) missing--;
+    }
+    return missing === 0;
+  }
 }
 
-function checkOf(entries: Record<string, v.GenericSchema>): QuickCheck {
+function checkOf(entries: Entries): QuickCheck {
   const fields: QuickCheck["fields"] = new Map();
   let requiredCount = 0;
   for (const [name, schema] of Object.entries(entries)) {
@@ -64,7 +75,7 @@ function checkOf(entries: Record<string, v.GenericSchema>): QuickCheck {
   return { fields, requiredCount };
 }
 
-/** Undefined where the value is not plain, or has a condition that is not known here. */
+/** Undefined for a type or a condition without a test. */
 function testOf(described: Described): Test | undefined {
   const { type, options } = described;
   const tests = [typeTest(type, options), ...conditionsOf(described).map(conditionTest)];
@@ -73,7 +84,7 @@ function testOf(described: Described): Test | undefined {
   return known.length === 1 ? known[0] : (value) => known.every((test) => test(value));
 }
 
-/** A description is none. */
+/** Without descriptions, which are no conditions. */
 function conditionsOf({ pipe }: Described): Condition[] {
   if (!pipe) return [];
   const [base, ...added] = pipe;
@@ -86,7 +97,7 @@ function typeTest(type: string, options: readonly unknown[] | undefined): Test |
   return type === "picklist" && options ? (value) => options.includes(value) : undefined;
 }
 
-/** What the validator itself would ask. */
+/** The same test as in valibot. */
 function conditionTest({ kind, type, requirement }: Condition): Test | undefined {
   if (kind !== "validation") return undefined;
   if (typeof requirement === "function") return (value) => requirement(value) === true;

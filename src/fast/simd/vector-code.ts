@@ -1,7 +1,7 @@
-// Puts together the few functions that want vector instructions, as WebAssembly: each takes where its text begins and
-// ends and where the result goes, in a memory of its own, and returns where the result ends.
+// Assembles WebAssembly functions that use vector instructions. Each has a memory of its own, takes the offsets of the
+// begin and end of its text and of the result, and returns the offset of the result's end.
 
-// Numbers of the WebAssembly specification.
+// Opcodes of the WebAssembly specification.
 const i32 = 0x7f;
 const v128 = 0x7b;
 export const blocks = { block: [0x02, 0x40], loop: [0x03, 0x40], if: [0x04, 0x40], end: [0x0b] };
@@ -44,7 +44,7 @@ export const vector = {
   wordsRight: simd(0xad, 0x01),
 };
 
-/** The function's variables: its three arguments, and what it may use besides. */
+/** The function's three arguments and its local variables. */
 export const locals = { source: 0, end: 1, target: 2, first: 3, second: 4, vector: 5 } as const;
 
 export const advance = (local: number, by: number[]) => [...get(local), ...by, ...add, ...set(local)];
@@ -54,7 +54,7 @@ export interface VectorFunction {
   run(source: number, end: number, target: number): number;
 }
 
-/** Undefined where the machine has no vectors for WebAssembly. */
+/** Undefined where WebAssembly has no vector instructions. */
 export function assemble(program: number[], memoryBytes: number): VectorFunction | undefined {
   const pages = size(Math.ceil(memoryBytes / pageBytes));
   const variables = [2, 2, i32, 1, v128];
@@ -63,7 +63,7 @@ export function assemble(program: number[], memoryBytes: number): VectorFunction
     ...[1, ...sized([1, 0x60, 3, i32, i32, i32, 1, i32])], // one type
     ...[3, ...sized([1, 0])], // one function of that type
     ...[5, ...sized([1, 0, ...pages])], // one memory
-    ...[7, ...sized([2, ...name("memory"), 2, 0, ...name("run"), 0, 0])], // both for us to use
+    ...[7, ...sized([2, ...name("memory"), 2, 0, ...name("run"), 0, 0])], // both are exported
     ...[10, ...sized([1, ...sized([...variables, ...program, ...blocks.end])])],
   ]);
   if (!WebAssembly.validate(code)) return undefined;

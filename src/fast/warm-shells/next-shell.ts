@@ -1,39 +1,43 @@
-// The shell that is started ahead of the next command, and how long it waits.
-import { warmShellIdleMs } from "../../limits.ts";
-import type { ShellState } from "../shell/dialect.ts";
-import type { WarmShell } from "./warm-shell.ts";
+// Starts a session's next shell ahead of its next command, and ends it after a while without one.
+import { openSync } from "node:fs";
+import type { ShellSource, ShellSupply } from "../../core/command/runners/accelerators.ts";
+import type { SessionShell } from "../../core/command/runners/session-shell.ts";
+import { commandDescriptors, warmShellIdleMs } from "../../core/limits.ts";
+import { descriptorsLeft } from "../../core/resources.ts";
+import { forOwnerAlone } from "../../util/private-files.ts";
 import type { WarmShellHolder, WarmShellPool } from "./warm-shell-pool.ts";
 
-/** Who comes again so soon will come again. */
+/** A command that comes so soon after the last one is probably followed by another as soon. */
 const hurryMs = 1;
-/** A command that runs so long mostly waits: the next shell is started beside it, and no line of a few programs is slowed. */
-const spareDelayMs = 20;
+/** A command that runs so long mostly waits, so the start of the next shell beside it slows nothing down. */
+const besideDelayMs = 20;
 
-/** Whose shell it is. */
-export interface ShellOwner {
-  newShell(): WarmShell;
-  readonly state: ShellState;
-}
-
-export class NextShell implements WarmShellHolder {
-  #shell: WarmShell | undefined;
+export class NextShell implements ShellSupply, WarmShellHolder {
+  #shell: SessionShell | undefined;
   #timer: Timer | undefined;
   #isDisposed = false;
   #isResting = false;
-  /** Shells that are being let go. */
-  #leaving = 0;
-  #settledAt = 0;
+  #discarding = 0;
+  #endedAt = 0;
 
   constructor(
-    readonly owner: ShellOwner,
-    readonly warmShellPool: WarmShellPool,
+    readonly source: ShellSource,
+    readonly pool: WarmShellPool,
   ) {}
 
   get isAtRest(): boolean {
-    return this.#isResting && !this.#shell && this.#leaving === 0;
+    return this.#isResting && !this.#shell && this.#discarding === 0;
   }
 
-  /** None is there, and none is started, until one is taken. */
+  get keepsShells(): boolean {
+    return this.pool.hasCapacity || !this.pool.isUnderLoad;
+  }
+
+  open(): void {
+    if (this.pool.hasCapacity) this.#start();
+    this.#feed();
+  }
+
   rest(): void {
     this.#isResting = true;
     void this.dropShell();
@@ -44,124 +48,129 @@ export class NextShell implements WarmShellHolder {
     await this.dropShell();
   }
 
-  /** Undefined where none is there, or it has been killed while it waited. */
-  take(): WarmShell | undefined {
+  take(): SessionShell | undefined {
     this.#isResting = false;
     this.#stopTimer();
-    this.warmShellPool.release(this);
+    this.pool.release(this);
     const shell = this.#shell;
     this.#shell = undefined;
-    if (!shell?.hasEnded) return shell;
+    if (!shell || !(shell.hasEnded || shell.isOutdated)) return shell;
     void this.discard(shell);
     return undefined;
   }
 
-  /** The session is in use, if not by way of a shell. One is there again, as long as there are not many. */
-  prepareAside(): void {
-    if (this.#shell ? this.#shell.awaitsState : !this.warmShellPool.hasRoom) return;
+  repliedWithoutShell(): void {
+    if (this.#shell ? this.#shell.awaitsState : !this.pool.hasCapacity) return;
     if (!this.#shell) {
-      this.prepareNext();
+      this.replied();
       return;
     }
     this.#stopTimer();
-    this.warmShellPool.hold(this);
-    this.#waitForAWhile();
+    this.pool.hold(this);
+    this.#dropWhenIdle();
   }
 
-  /** It was taken, and waits again: its state is the session's. */
-  putBack(shell: WarmShell): void {
+  putBack(shell: SessionShell): void {
     this.#stopTimer();
     if (this.#isDisposed || this.#isResting || shell.hasEnded) {
       void this.discard(shell);
       return;
     }
-    if (this.#shell) void this.discard(this.#shell); // it knows less
+    if (this.#shell) void this.discard(this.#shell); // its state is older
     this.#shell = shell;
-    this.warmShellPool.hold(this);
-    this.#waitForAWhile();
+    this.pool.hold(this);
+    this.#dropWhenIdle();
   }
 
-  async discard(shell: WarmShell): Promise<void> {
-    this.#leaving++;
+  async discard(shell: SessionShell): Promise<void> {
+    this.#discarding++;
     await shell.discard();
-    this.#leaving--;
-  }
-
-  prepare(): void {
-    if (this.#isDisposed || this.#isResting || this.#shell) return;
-    this.#shell = this.owner.newShell();
-    this.warmShellPool.hold(this);
+    this.#discarding--;
   }
 
   /**
-   * Where command follows command without a pause, the next shell is started while this one runs, and is ready when
-   * it is wanted. Otherwise it would only take a processor from the command: there is time when that has ended.
+   * Where command follows command without a pause, the next shell starts while this command runs. Otherwise it would
+   * only take a processor from the command: there is time after its end. In an isolated session it would count against
+   * the limits of the command.
    */
-  prepareInTime(): void {
-    const isHurried = performance.now() - this.#settledAt < hurryMs;
-    if (isHurried) this.#prepareBeside();
-    else this.#timer = setTimeout(() => this.#prepareBeside(), spareDelayMs);
+  commandBegan(): void {
+    this.pool.began(this);
+    if (this.source.isIsolated) return;
+    const isHurried = performance.now() - this.#endedAt < hurryMs;
+    if (isHurried) this.#startBeside();
+    else this.#timer = setTimeout(() => this.#startBeside(), besideDelayMs);
   }
 
-  /** The command runs from now on. */
-  began(): void {
-    this.warmShellPool.began(this);
+  commandEnded(): void {
+    this.pool.ended(this);
+    this.#endedAt = performance.now();
   }
 
-  /** The command has ended; the next one may come at once. */
-  settled(): void {
-    this.warmShellPool.ended(this);
-    this.#settledAt = performance.now();
+  /** Under load the shell starts later, or with the next command, if that comes first. */
+  replied(): void {
+    if (this.#shell || !this.pool.isUnderLoad) this.startWithState();
+    else this.pool.postpone(this);
   }
 
-  /** The command has ended. Under load the shell is started later: with its first command, if that comes sooner. */
-  prepareNext(): void {
-    if (this.#shell || !this.warmShellPool.isUnderLoad) this.prepareWithState();
-    else this.warmShellPool.putOff(this);
-  }
-
-  /** With a session's state it waits for a while. */
-  prepareWithState(): void {
+  startWithState(): void {
     this.#stopTimer();
-    this.#prepareIfPossible();
-    this.feed();
+    this.#startIfPossible();
+    this.#feed();
   }
 
-  feed(): void {
+  async dropShell(): Promise<void> {
+    this.#stopTimer();
+    this.pool.release(this);
+    const shell = this.#shell;
+    this.#shell = undefined;
+    if (shell) await this.discard(shell);
+  }
+
+  #feed(): void {
     this.#stopTimer();
     if (!this.#shell?.awaitsState) return;
-    this.#shell.feedState(this.owner.state);
-    this.#shell.getReady();
-    this.#waitForAWhile();
+    this.#shell.feedState(this.source.state);
+    openAhead(this.#shell);
+    this.#dropWhenIdle();
   }
 
-  /** One that is over is not held on to: there may be thousands. */
+  /** Clears the reference as well: thousands of idle sessions would each hold a timer. */
   #stopTimer(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
-  #waitForAWhile(): void {
+  #dropWhenIdle(): void {
     this.#timer = setTimeout(() => void this.dropShell(), warmShellIdleMs);
   }
 
-  #prepareBeside(): void {
-    if (!this.warmShellPool.isUnderLoad) this.#prepareIfPossible();
+  #start(): void {
+    if (this.#isDisposed || this.#isResting || this.#shell) return;
+    this.#shell = this.source.newShell();
+    this.pool.hold(this);
   }
 
-  #prepareIfPossible(): void {
+  #startBeside(): void {
+    if (!this.pool.isUnderLoad) this.#startIfPossible();
+  }
+
+  #startIfPossible(): void {
     try {
-      this.prepare();
+      this.#start();
     } catch {
-      // The next command starts its shell itself, or says why it cannot.
+      // The next command starts its shell itself, and its reply carries the error.
     }
   }
+}
 
-  async dropShell(): Promise<void> {
-    this.#stopTimer();
-    this.warmShellPool.release(this);
-    const shell = this.#shell;
-    this.#shell = undefined;
-    if (shell) await this.discard(shell);
+/** Opens the output pipes and the command file while no client waits. */
+function openAhead({ process, files, dir, spec: { dialect } }: SessionShell): void {
+  if (descriptorsLeft() < commandDescriptors) return;
+  process.output.open();
+  if (dialect.commandFile === "") return;
+  try {
+    files.commandFd ??= forOwnerAlone(() => openSync(`${dir}/${dialect.commandFile}`, "wx"));
+  } catch {
+    // A cleaner of /tmp removed the directory. The command fails to write its file and takes another shell.
   }
 }

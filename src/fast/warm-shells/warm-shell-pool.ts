@@ -1,22 +1,22 @@
-// Warm shells of all sessions together: how many there may be, whose is dropped for another, and when one is started
-// ahead. Under load none is: it would take a processor from a command that runs.
+// Limits the warm shells of all sessions: how many there are, which one is dropped for another, and when one is started.
+// Under load none is started: it would take a processor from a running command.
 import { availableParallelism } from "node:os";
-import { loadAgeMs, warmShellDelayMs, warmShells } from "../../limits.ts";
-import { descriptorLimit, memoryLimit } from "../../resources.ts";
+import { loadAgeMs, warmShellDelayMs, warmShells } from "../../core/limits.ts";
+import { descriptorLimit, memoryLimit } from "../../core/resources.ts";
 
 export interface WarmShellHolder {
   dropShell(): Promise<void>;
-  /** A processor is free for what was put off. */
-  prepareWithState(): void;
+  /** Starts the shell that was postponed. */
+  startWithState(): void;
 }
 
 export class WarmShellPool {
-  /** In the order of their last use, as a Set keeps them. */
+  /** In the order of their last use, which is the order of a Set. */
   readonly #holders = new Set<WarmShellHolder>();
-  /** Sessions whose command runs, in the order in which the commands began, and when. */
+  /** Start times of running commands by session, oldest first. */
   readonly #running = new Map<WarmShellHolder, number>();
-  /** Sessions that are to have a shell when there is no load, in the order of their last command. */
-  readonly #putOff = new Set<WarmShellHolder>();
+  /** Sessions whose shell starts when the load is over, in the order of their last command. */
+  readonly #postponed = new Set<WarmShellHolder>();
   #timer: Timer | undefined;
 
   constructor(
@@ -25,12 +25,12 @@ export class WarmShellPool {
     readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** A new session may never run anything: it takes the place of no other. */
-  get hasRoom(): boolean {
+  /** Whether one more shell fits. A new session drops no other session's shell, as it may never run a command. */
+  get hasCapacity(): boolean {
     return this.#holders.size < this.max;
   }
 
-  /** As many commands run as there are processors. One that has run for long is left out: it rather waits. */
+  /** As many commands run as there are processors. A command that runs for long does not count: it mostly waits. */
   get isUnderLoad(): boolean {
     const oldest = this.now() - loadAgeMs;
     for (const [holder, began] of this.#running) {
@@ -41,7 +41,7 @@ export class WarmShellPool {
   }
 
   began(holder: WarmShellHolder): void {
-    this.#putOff.delete(holder);
+    this.#postponed.delete(holder);
     this.#running.delete(holder);
     this.#running.set(holder, this.now());
   }
@@ -50,14 +50,14 @@ export class WarmShellPool {
     this.#running.delete(holder);
   }
 
-  /** Calls the holder's `prepareWithState` once the load is over. */
-  putOff(holder: WarmShellHolder): void {
-    this.#putOff.delete(holder);
-    this.#putOff.add(holder);
-    this.#timer ??= setTimeout(() => this.#prepareNext(), warmShellDelayMs);
+  /** Calls the holder's `startWithState` once the load is over. */
+  postpone(holder: WarmShellHolder): void {
+    this.#postponed.delete(holder);
+    this.#postponed.add(holder);
+    this.#timer ??= setTimeout(() => this.#startNext(), warmShellDelayMs);
   }
 
-  /** A session that has just run a command is likely to run another. */
+  /** Counts the holder's shell as the most recently used one, and drops the least recently used one beyond the limit. */
   hold(holder: WarmShellHolder): void {
     this.#holders.delete(holder);
     this.#holders.add(holder);
@@ -69,20 +69,20 @@ export class WarmShellPool {
 
   release(holder: WarmShellHolder): void {
     this.#holders.delete(holder);
-    this.#putOff.delete(holder);
+    this.#postponed.delete(holder);
   }
 
-  /** One at a time, so that a command that comes meanwhile is not held up; none in the place of another. */
-  #prepareNext(): void {
+  /** Starts one shell at a time, so that it delays no command, and none beyond the limit. */
+  #startNext(): void {
     this.#timer = undefined;
-    if (!this.hasRoom) this.#putOff.clear();
-    const [next] = this.#putOff;
+    if (!this.hasCapacity) this.#postponed.clear();
+    const [next] = this.#postponed;
     if (!next) return;
     if (!this.isUnderLoad) {
-      this.#putOff.delete(next);
-      next.prepareWithState();
+      this.#postponed.delete(next);
+      next.startWithState();
     }
-    if (this.#putOff.size > 0) this.#timer = setTimeout(() => this.#prepareNext(), warmShellDelayMs);
+    if (this.#postponed.size > 0) this.#timer = setTimeout(() => this.#startNext(), warmShellDelayMs);
   }
 }
 

@@ -1,72 +1,64 @@
-// A shell that has been started and waits: first for the session's state, then for its command.
-import { fstatSync, mkdirSync, openSync, writeFileSync } from "node:fs";
-import { closeFd, hasChildEnded, rewriteFile, writeWhole } from "../../../platform/libc.ts";
+// A shell process of a session. It reads the session's state from descriptor 3, then one command from descriptor 4, runs
+// it with descriptor 5 as its input, and ends with it.
+import { fstatSync, mkdirSync, writeFileSync } from "node:fs";
+import { closeFd, hasChildEnded, rewriteFile } from "../../../platform/libc.ts";
 import { sendSignal } from "../../../platform/process-table.ts";
 import { TrlError } from "../../../protocol/errors.ts";
 import { failureOf } from "../../../util/failure.ts";
 import { forOwnerAlone } from "../../../util/private-files.ts";
-import { commandDescriptors, pipeSyncWriteMaxBytes } from "../../limits.ts";
+import { pipeSyncWriteMaxBytes } from "../../limits.ts";
 import { type ByteString, bytesOf, fromText, quote } from "../../process/byte-string.ts";
 import type { ProcessOwnership } from "../../process/ownership.ts";
 import { writeAndClose } from "../../process/pipe-writer.ts";
 import { type SpawnedProcess, spawnProcess } from "../../process/spawn.ts";
-import { descriptorsLeft } from "../../resources.ts";
-import type { InPlaceKind } from "../shell/analysis/in-place-kind.ts";
-import { type CommandFeed, inPlaceWords, type ShellState, shellFiles } from "../shell/dialect.ts";
-import { type InPlaceRun, InPlaceRuns } from "./in-place-runs.ts";
+import {
+  type CommandFeed,
+  inPlaceWords,
+  type ReportPlan,
+  type ShellBoot,
+  type ShellState,
+  shellFiles,
+} from "../shell/dialect.ts";
 import { ShellFiles } from "./shell-files.ts";
 import type { ShellSpec } from "./shell-spec.ts";
 
-/** What its processor time is told by. */
-const canMeterInPlace = process.platform === "linux";
-
-export class WarmShell {
+export class SessionShell {
   readonly process: SpawnedProcess;
   readonly files: ShellFiles;
   #hasEnded = false;
-  /** It was told to run a command and end. */
+  /** The shell has its last command and ends with it. */
   hasBegun = false;
-  /** By its command. */
-  execsProgram = false;
-  #waitsIn: string | undefined;
-  /** What its sandbox hides of others outside. */
-  #hidden = "";
+  /** Identity of the directory in which the shell waits. */
+  #directory: string | undefined;
+  /** Paths that its sandbox hides. */
+  #hiddenPaths = "";
   #prologue: ByteString = "";
   #stateFd: number | undefined;
   #commandFd: number | undefined;
   #stdinFd: number | undefined;
-  readonly #visits: InPlaceRuns | undefined;
 
   constructor(
     readonly spec: ShellSpec,
     readonly dir: string,
     readonly ownership: ProcessOwnership,
-    /** For one command that needs no whole report. */
-    readonly isLean = false,
+    readonly boot: ShellBoot = {},
   ) {
     this.files = new ShellFiles(dir, spec.dialect, spec.launchEnv);
     try {
-      forOwnerAlone(() => mkdirSync(dir, { recursive: true })); // somebody may have cleaned up above it
+      forOwnerAlone(() => mkdirSync(dir, { recursive: true })); // a cleaner of /tmp may have removed the parent
       this.process = this.#spawn();
     } catch (error) {
       this.files.remove();
       throw asSpawnError(error, spec.shell);
     }
     [this.#stateFd, this.#commandFd, this.#stdinFd] = this.process.extraFds;
-    const [inPlaceFd] = this.process.extraOutFds;
-    if (inPlaceFd !== undefined) this.#visits = new InPlaceRuns(this.process, inPlaceFd);
-    this.#isOnlyTheSessions();
+    this.assignToSession();
     void this.process.exited.then(() => {
       this.#hasEnded = true;
     });
   }
 
-  /** It waits for whatever the session runs next. */
-  #isOnlyTheSessions(): void {
-    this.ownership.addRoot(this.process.pid, { sessionId: this.spec.sessionId });
-  }
-
-  /** It may be killed while it waits, and a command may come before the event. */
+  /** Asks the kernel as well: a command may come between the death of the shell and the event. */
   get hasEnded(): boolean {
     return this.#hasEnded || hasChildEnded(this.process.pid);
   }
@@ -75,64 +67,37 @@ export class WarmShell {
     return this.#stateFd !== undefined;
   }
 
+  /** The descriptor for the command; undefined once the last command was begun, or the shell was discarded. */
+  get commandFd(): number | undefined {
+    return this.#commandFd;
+  }
+
   feedState(state: ShellState): void {
-    if (this.#stateFd === undefined) return; // it has been told
-    this.#tell(this.#stateFd, shellFiles.restore, this.spec.dialect.stateScript(state));
-    this.#waitsIn = this.spec.places.identityOf(bytesOf(state.workingDir));
+    if (this.#stateFd === undefined) return;
+    this.#send(this.#stateFd, shellFiles.restore, this.spec.dialect.stateScript(state));
+    this.waitsIn(state.workingDir);
     this.#stateFd = undefined;
   }
 
-  /** Whether it waits in that directory, and not in one of the same name that has been removed since. */
-  waitsIn(directory: ByteString): boolean {
-    return this.#waitsIn !== undefined && this.#waitsIn === this.spec.places.identityOf(bytesOf(directory));
+  /** The shell waits in that directory from now on. */
+  waitsIn(directory: ByteString): void {
+    this.#directory = this.spec.paths.identityOf(bytesOf(directory));
   }
 
-  /** What takes time and needs no command: for the time in which nobody waits. */
-  getReady(): void {
-    const { commandFile } = this.spec.dialect;
-    if (descriptorsLeft() < commandDescriptors) return; // time is what there is more of
-    this.process.output.open();
-    try {
-      if (commandFile !== "")
-        this.files.commandFd ??= forOwnerAlone(() => openSync(`${this.dir}/${commandFile}`, "wx"));
-    } catch {
-      // Its directory was cleaned away. The command will find out, and take another shell.
-    }
+  /** False for a directory of the same name that was made after the shell's own was removed. */
+  isIn(directory: ByteString): boolean {
+    return (
+      this.#directory !== undefined && this.#directory === this.spec.paths.identityOf(bytesOf(directory))
+    );
   }
 
-  /** Undefined where the command is to have the shell for itself. */
-  inPlaceKind(feed: CommandFeed): InPlaceKind | undefined {
-    return this.#visits && this.spec.dialect.inPlaceKind!(feed);
-  }
-
-  /** Everything but the word to begin. */
-  prepareInPlace(feed: CommandFeed, { variables }: InPlaceKind): InPlaceRun {
-    this.#tend(feed);
-    this.#writeCommand(feed.command);
-    const list = variables.length > 0 ? `builtin declare -p ${variables.join(" ")}\n` : undefined;
-    return this.#visits!.prepare(list !== undefined, (justBefore) => {
-      if (this.#commandFd === undefined) return; // stopped before it began
-      justBefore();
-      const words = list === undefined ? inPlaceWords.run : inPlaceWords.runAndList + list;
-      writeWhole(this.#commandFd, bytesOf(words));
-    });
-  }
-
-  /** The visit is over, and the shell waits there now. */
-  ranInPlaceIn(directory: ByteString, hasMoved: boolean): void {
-    this.#isOnlyTheSessions();
-    if (hasMoved) this.#waitsIn = this.spec.places.identityOf(bytesOf(directory));
-  }
-
-  /** Everything but the word to begin; returns the descriptor of its input where it has one, for the caller to close. */
-  prepareCommand(feed: CommandFeed): number | undefined {
-    const { dialect } = this.spec;
-    this.#tend(feed);
-    const { prologue, file, isHarmless, execsProgram } = dialect.commandScript(feed, this.dir);
-    if (file !== undefined) this.#writeCommand(file);
+  /** Everything but `begin`. Returns the descriptor of the command's input, for the caller to close, if it has one. */
+  prepareCommand(feed: CommandFeed, plan: ReportPlan): number | undefined {
+    this.assignToCommand(feed.commandId);
+    const { prologue, file } = this.spec.dialect.commandScript(feed, this.dir, plan);
+    if (file !== undefined) this.writeCommand(file);
     this.#prologue = prologue;
-    this.files.mayReport = !isHarmless;
-    this.execsProgram = execsProgram === true;
+    this.files.mayReport = plan.report !== "none";
     const stdinFd = this.#stdinFd!;
     this.#stdinFd = undefined;
     if (feed.hasStdin) return stdinFd;
@@ -141,73 +106,74 @@ export class WarmShell {
   }
 
   /**
-   * Wakes the shell. It is to be the last thing for the moment: the system likes to put the one that is woken on the
-   * processor of the one that wakes it, where it waits until that one sleeps.
+   * Wakes the shell. Callers do this last: the kernel tends to put a woken process on the processor of its waker, where
+   * it waits until the waker sleeps.
    */
   begin(): void {
     const fd = this.#commandFd;
-    if (fd === undefined) return; // stopped before it began
+    if (fd === undefined) return; // the command was stopped before
     this.#commandFd = undefined;
     this.hasBegun = true;
-    this.#visits?.end();
-    const word = this.spec.dialect.inPlaceKind && !this.isLean ? inPlaceWords.none : "";
-    this.#tell(fd, shellFiles.prologue, this.#prologue, word);
+    this.#send(fd, shellFiles.prologue, this.#prologue, this.boot.runsInPlace ? inPlaceWords.none : "");
   }
 
-  #tend({ commandId }: CommandFeed): void {
-    const { pid } = this.process;
-    this.ownership.addRoot(pid, { sessionId: this.spec.sessionId, commandId });
-    sendSignal(pid, "SIGCONT"); // somebody may have stopped it while it waited
-  }
-
-  /** For a shell that never got a command for itself: its inputs end, and so does it. */
+  /** For a shell that never got a command for itself. */
   async discard(): Promise<void> {
     for (const fd of [this.#stateFd, this.#commandFd, this.#stdinFd]) if (fd !== undefined) closeFd(fd);
     this.#stateFd = this.#commandFd = this.#stdinFd = undefined;
     if (!this.#hasEnded) sendSignal(this.process.pid, "SIGKILL");
     await this.process.exited;
     await this.ownership.removeRoot(this.process.pid);
-    await Promise.all([this.process.output.close(), this.#visits?.close()]);
+    await this.process.output.close();
     this.files.remove();
   }
 
-  /** Its sandbox shows what one that is made now would hide, such as the socket of a daemon that came later. */
+  /** Its sandbox shows what a new one would hide, such as the socket of a daemon that was started later. */
   get isOutdated(): boolean {
-    return (
-      this.spec.sessionIsolation !== undefined &&
-      String(this.spec.sessionIsolation.hiddenNow) !== this.#hidden
-    );
+    const { sessionIsolation } = this.spec;
+    return sessionIsolation !== undefined && String(sessionIsolation.hiddenNow) !== this.#hiddenPaths;
+  }
+
+  /** Its processes belong to the session and to no command. */
+  assignToSession(): void {
+    this.ownership.addRoot(this.process.pid, { sessionId: this.spec.sessionId });
+  }
+
+  assignToCommand(commandId: string): void {
+    const { pid } = this.process;
+    this.ownership.addRoot(pid, { sessionId: this.spec.sessionId, commandId });
+    sendSignal(pid, "SIGCONT"); // a SIGSTOP of an earlier command may have stopped it
+  }
+
+  /** A cleaner of /tmp may have unlinked the open file; the shell would then find none. */
+  writeCommand(text: ByteString): void {
+    const fd = this.files.commandFd;
+    const isWritten = fd !== undefined && fstatSync(fd).nlink > 0 && rewriteFile(fd, bytesOf(text));
+    if (!isWritten) this.#writeFile(this.spec.dialect.commandFile, text);
   }
 
   #spawn(): SpawnedProcess {
     const { dialect, shell, launchEnv, sessionIsolation } = this.spec;
-    this.#hidden = String(sessionIsolation?.hiddenNow);
-    this.#writeFile(dialect.bootFile, dialect.bootScript(this.dir, this.isLean));
+    this.#hiddenPaths = String(sessionIsolation?.hiddenNow);
+    this.#writeFile(dialect.bootFile, dialect.bootScript(this.dir, this.boot));
     const { argv, env } = dialect.launch(shell, this.dir);
     const request = {
       argv: sessionIsolation?.wrap(argv, { workingDir: "/", ownDir: this.dir }).argv ?? argv,
       env: { ...launchEnv.all(), ...env },
       workingDir: "/",
       extraInputs: 3,
-      extraOutputs: dialect.inPlaceKind && canMeterInPlace && !sessionIsolation && !this.isLean ? 1 : 0,
+      extraOutputs: this.boot.runsInPlace ? 1 : 0,
       openStdin: false,
     };
     return this.ownership.start(this.spec.sessionId, () => spawnProcess(request));
   }
 
-  /** A long script goes by way of a file: the pipe takes one page without waiting for its reader. */
-  #tell(fd: number, file: string, script: ByteString, before: ByteString = ""): void {
+  /** A long script goes by way of a file: a pipe takes one page without waiting for its reader. */
+  #send(fd: number, file: string, script: ByteString, before: ByteString = ""): void {
     const isLong = before.length + script.length > pipeSyncWriteMaxBytes;
     if (isLong) this.#writeFile(file, script);
-    const told = isLong ? `${this.spec.dialect.source} ${quote(fromText(`${this.dir}/${file}`))}\n` : script;
-    writeAndClose(fd, bytesOf(before + told));
-  }
-
-  /** Somebody may have cleaned up meanwhile: what is open is then no longer the file that the shell will find. */
-  #writeCommand(text: ByteString): void {
-    const fd = this.files.commandFd;
-    const isWritten = fd !== undefined && fstatSync(fd).nlink > 0 && rewriteFile(fd, bytesOf(text));
-    if (!isWritten) this.#writeFile(this.spec.dialect.commandFile, text);
+    const sent = isLong ? `${this.spec.dialect.source} ${quote(fromText(`${this.dir}/${file}`))}\n` : script;
+    writeAndClose(fd, bytesOf(before + sent));
   }
 
   #writeFile(name: string, text: ByteString): void {

@@ -23,7 +23,7 @@ export class AdoptedPty implements PtyProcess {
   readonly #writer: MasterWriter;
 
   constructor(
-    { onOutput }: Pick<PtySpec, "onOutput">,
+    { onOutput, readsDirectly }: Pick<PtySpec, "onOutput" | "readsDirectly">,
     readonly pid: number,
     { masterFd, pending }: LivePtyState,
     given: Unpacking,
@@ -33,7 +33,7 @@ export class AdoptedPty implements PtyProcess {
       this.#chunks++;
       onOutput(chunk);
     };
-    const reader = readMaster(masterFd, printed);
+    const reader = readsDirectly ? readMaster(masterFd, printed) : undefined;
     const pipe = reader ? undefined : readByBun(masterFd, printed);
     this.reader = reader;
     const input = given.bytes(pending);

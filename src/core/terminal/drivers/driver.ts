@@ -20,6 +20,8 @@ export interface PtySpec extends TerminalSize {
   /** Names of the daemon's own variables, for a driver that would pass them on. */
   daemonVariables: string[];
   workingDir: string;
+  /** The daemon reads the output itself, where the system allows it; otherwise Bun does. */
+  readsDirectly: boolean;
   /** The chunk may be used during the call, and not be kept. */
   onOutput(chunk: Uint8Array): void;
 }

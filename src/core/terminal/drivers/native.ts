@@ -30,7 +30,7 @@ class NativePty implements PtyProcess {
   readonly pack: PtyProcess["pack"];
   readonly #outputEnded = Promise.withResolvers<void>();
 
-  constructor({ argv, env, workingDir, cols, rows, onOutput }: PtySpec) {
+  constructor({ argv, env, workingDir, cols, rows, readsDirectly, onOutput }: PtySpec) {
     const printed = (chunk: Uint8Array) => {
       this.#chunks++;
       onOutput(chunk);
@@ -56,7 +56,7 @@ class NativePty implements PtyProcess {
     const masterFd = duplicateMaster(this.pid);
     if (masterFd !== undefined) {
       this.#writer = new MasterWriter(masterFd);
-      this.reader = readMaster(masterFd, printed);
+      if (readsDirectly) this.reader = readMaster(masterFd, printed);
       if (this.reader) this.#terminal.close(); // Bun reads no more; our descriptor keeps the terminal open
       this.pack = (packing) => this.#pack(packing);
     }

@@ -1,7 +1,6 @@
 // A flood of plain text scrolls everything out of sight, the history included: only its end makes a difference to the
 // screen, and reading the rest would cost as much as all else together. What is left out is exactly what cannot show.
 
-import { plainStart } from "../../../util/plain-start.ts";
 import { scrollbackLines } from "../../limits.ts";
 import { rollBack } from "../../process/garbage.ts";
 import type { OutputRing } from "../ring.ts";
@@ -14,7 +13,7 @@ const lasting = /[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\x1b(?!\[[\d;:]*m)|\x
 const colour = /\x1b\[[\d;:]*m/g;
 
 /** Whether a piece of output has no effect that lasts: text, line ends, tabs and colours. In doubt it has. */
-export function isPlain(chunk: Uint8Array): boolean {
+export function isPlain(chunk: Uint8Array, plainStart = (_: Uint8Array) => 0): boolean {
   if (isLetter(chunk)) return true;
   const from = chunk.length < wideBytesMin ? 0 : plainStart(chunk);
   return from === chunk.length || !lasting.test(latin1(chunk.subarray(from)));

@@ -17,7 +17,7 @@ import { ReadFailures } from "./failures.ts";
 import { isPlain, nextLine, skipFlood } from "./flood-skip.ts";
 import { Queries } from "./queries.ts";
 import { ScreenProcessError } from "./screen-process.ts";
-import type { ScreenQueue, Worker } from "./screens.ts";
+import type { ScreenQueue, Screens, Worker } from "./screens.ts";
 import { Sizes } from "./sizes.ts";
 import { TerminalQueries } from "./terminal-queries.ts";
 import { type Drawn, UpgradeRedraw } from "./upgrade-redraw.ts";
@@ -70,7 +70,7 @@ export class Screen implements Worker {
     readonly ring: OutputRing,
     size: TerminalSize,
     /** Where it is read, and where after it has been over its budget. */
-    readonly queues: { usual: ScreenQueue; quarantine: ScreenQueue },
+    readonly queues: Pick<Screens, "usual" | "quarantine" | "plainStart">,
     /** The answers to the program's questions, up to where it is read; empty where there was no question. */
     readonly onReply: (text: string) => void,
   ) {
@@ -134,7 +134,7 @@ export class Screen implements Worker {
   /** After each push to the ring. `isAttended`: a display shows the output and answers the program's questions. */
   printed(chunk: Uint8Array, isAttended: boolean): void {
     const { end } = this.ring;
-    if (!isPlain(chunk)) this.#plainFrom = end;
+    if (!isPlain(chunk, this.queues.plainStart)) this.#plainFrom = end;
     if (isAttended) this.#answeredTo = end;
     else if (this.#questions.mayBeIn(this.ring, chunk)) this.#questionEnd = end;
     const isFlood = end - this.#sentTo > floodScreenBytes;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { simpleCommands } from "../../../../../../src/core/command/shell/analysis/simple-commands.ts";
+import { simpleCommands } from "../../../../src/fast/analysis/simple-commands.ts";
 
 test("names within quotes are read in one way only", () => {
   expect(simpleCommands('echo "$a ${b}c $d"')?.[0]?.words).toEqual(["echo", '"$a ${b}c $d"']);

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import * as v from "valibot";
-import { type MethodName, methods } from "../../../src/protocol/methods.ts";
-import { isPlainlyValid } from "../../../src/protocol/quick-check.ts";
+import { QuickValidator } from "../../../../src/fast/quick-check/quick-check.ts";
+import { type MethodName, methods } from "../../../../src/protocol/methods.ts";
 
+const quick = new QuickValidator();
 const value = fc.oneof(
   fc.string(),
   fc.constantFrom("utf8", "base64", "text", "ansi", "screen", "none", "all", "safe", "a\0b", ""),
@@ -22,7 +23,7 @@ test("what is taken at a glance is what the validator takes, as it is", () => {
     const given = fc.dictionary(fc.constantFrom(...fields, "unknown", "constructor"), value, { maxKeys: 4 });
     fc.assert(
       fc.property(given, (params) => {
-        if (!isPlainlyValid(schema.entries, params)) return;
+        if (!quick.isPlainlyValid(schema.entries, params)) return;
         taken++;
         expect(v.safeParse(schema, params)).toMatchObject({ success: true, output: params });
       }),

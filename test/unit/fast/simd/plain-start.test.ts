@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { plainStart } from "../../../src/util/plain-start.ts";
+import { PlainTextScanner } from "../../../../src/fast/simd/plain-start.ts";
+
+const scanner = new PlainTextScanner();
+const plainStart = (bytes: Uint8Array) => scanner.plainStart(bytes);
 
 const text = (length: number) => new Uint8Array(length).map((_, i) => 0x20 + (i % 95));
 const plainBytes = [...Array(256).keys()].filter(

@@ -1,10 +1,7 @@
 // When warm shells are started ahead, and whose is dropped.
 import { expect, test } from "bun:test";
-import {
-  type WarmShellHolder,
-  WarmShellPool,
-} from "../../../../../src/core/command/runners/warm-shell-pool.ts";
-import { loadAgeMs } from "../../../../../src/core/limits.ts";
+import { loadAgeMs } from "../../../../src/core/limits.ts";
+import { type WarmShellHolder, WarmShellPool } from "../../../../src/fast/warm-shells/warm-shell-pool.ts";
 
 function pool(max: number) {
   const clock = { now: 0 };
@@ -15,7 +12,7 @@ function pool(max: number) {
     async dropShell() {
       happened.push(`drop ${name}`);
     },
-    prepareWithState() {
+    startWithState() {
       happened.push(`prepare ${name}`);
       resolve();
     },
@@ -43,7 +40,7 @@ test("what was put off is started when the load is over, and not for a session t
   for (const each of [a, b, c, d]) shells.began(each);
   for (const each of [b, c, d]) {
     shells.ended(each);
-    shells.putOff(each);
+    shells.postpone(each);
   }
   shells.began(b);
   shells.release(c);
@@ -57,7 +54,7 @@ test("a full pool drops the shell that was unused for longest", () => {
   const { shells, happened, holder } = pool(2);
   const [a, b, c] = [holder("a"), holder("b"), holder("c")];
   for (const each of [a, b, a]) shells.hold(each);
-  expect(shells.hasRoom).toBe(false);
+  expect(shells.hasCapacity).toBe(false);
   shells.hold(c);
   expect(happened).toEqual(["drop b"]);
 });
