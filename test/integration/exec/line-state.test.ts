@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { startDaemon, startHere, type TestDaemon } from "../../support/daemon.ts";
 import { needs } from "../../support/needs.ts";
 import { listProcesses, signalIfThere } from "../../support/processes.ts";
+import { isFast } from "../../support/requirements.ts";
 import { newSession, type TestSession } from "../../support/session.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 import { until } from "../../support/wait.ts";
@@ -30,7 +31,7 @@ const bashSession = () => newSession(wire, { shell: "/bin/bash", working_dir: di
 
 /** The next command starts a shell for itself, unless one was started ahead in the same moment. */
 async function killWarmShells(): Promise<void> {
-  let hadSome = false;
+  let hadSome = !isFast("warm-shells");
   await until("the end of the warm shells", () => {
     const shells = listProcesses().filter(({ ppid }) => ppid === daemon.pid);
     for (const { pid } of shells) signalIfThere(pid, "SIGKILL");
