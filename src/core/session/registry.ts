@@ -5,6 +5,7 @@ import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams, CreateResult } from "../../protocol/session.ts";
 import { CensusTaker } from "../../recovery/census-taker.ts";
 import type { Journal } from "../../recovery/journal.ts";
+import { commandEnded, commandStarted } from "../../recovery/notes.ts";
 import type { SessionState } from "../../upgrade/schema/commands.ts";
 import type { CoreState } from "../../upgrade/schema/document.ts";
 import type { Unpacking } from "../../upgrade/schema/fields.ts";
@@ -58,7 +59,12 @@ export class SessionRegistry {
     if (ownership.adoptsOrphans) whenChildrenEnd(() => ownership.reapEnded());
     this.ownership = ownership;
     this.census = new CensusTaker(ownership, journal);
-    this.commands = new CommandStore(journal);
+    this.commands = new CommandStore(
+      journal && {
+        started: (record) => journal.write(commandStarted(record)),
+        ended: (record) => journal.write(commandEnded(record)),
+      },
+    );
     this.#commandsOfEnded = before?.commandsOfEnded ?? 0;
     this.#shellCount = before?.shellCount ?? 0;
     const { commands } = this;

@@ -1,4 +1,4 @@
-// Tells from a command's text what it can change of the shell that runs it. Most commands of an agent (`ls -la`,
+// Finds out from a command's text what it can change of the shell that runs it. Most commands of an agent (`ls -la`,
 // `git status 2>&1 | head`, `npm test && echo done`) change nothing. A command that is not certain can change anything.
 
 import { recordsIn } from "../../core/command/shell/bash/environment.ts";

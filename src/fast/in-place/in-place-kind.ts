@@ -1,4 +1,4 @@
-// Tells from a command's text and the shell's state whether an idle shell can run it and wait on: such a command starts no
+// Finds out from a command's text and the shell's state whether an idle shell can run it and wait on: such a command starts no
 // process, opens nothing, and cannot end, redefine or reconfigure the shell. Any other command gets a shell of its own.
 import type { CommandFeed } from "../../core/command/shell/dialect.ts";
 import type { ByteString } from "../../core/process/byte-string.ts";

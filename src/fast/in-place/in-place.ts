@@ -9,7 +9,7 @@ import { type InPlaceKind, inPlaceKind } from "./in-place-kind.ts";
 import type { InPlaceEnd } from "./in-place-runs.ts";
 import { InPlaceShell } from "./in-place-shell.ts";
 
-/** Only Linux tells the processor time of a running process, from which the receipt is made. */
+/** The receipt needs the processor time of a running process, which only Linux provides. */
 const isSupported = process.platform === "linux";
 
 export const inPlace = (dialect: ShellDialect): InPlaceRunner | undefined =>

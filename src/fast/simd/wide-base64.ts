@@ -30,7 +30,7 @@ const { source, end, target, vector: sixteen } = locals;
 const sixBits = (shift: number[], count: number, mask: number) =>
   [get(sixteen), constant(count), shift, vector.ofWord(mask), vector.and].flat();
 const lowest = (text: string, index: number) => (text.charCodeAt(0) - index) & 255;
-/** What is added to a six-bit number for its letter, by its range: the number beyond 51, or 13 for A to Z. */
+/** What is added to a six-bit number for its character, by its range: the number beyond 51, or 13 for A to Z. */
 const distances = [
   lowest("a", 26),
   ...new Array<number>(10).fill(lowest("0", 52)),

@@ -15,7 +15,7 @@ export class WarmShellPool {
   readonly #holders = new Set<WarmShellHolder>();
   /** Start times of running commands by session, oldest first. */
   readonly #running = new Map<WarmShellHolder, number>();
-  /** Sessions whose shell starts when the load is over, in the order of their last command. */
+  /** Sessions with a shell that starts when the load is over, in the order of their last command. */
   readonly #postponed = new Set<WarmShellHolder>();
   #timer: Timer | undefined;
 

@@ -192,20 +192,23 @@ for (const [name, before] of ways)
     });
   });
 
-needs("linux").test("no command is given to a warm shell that was killed a moment before", async () => {
-  const { out } = await bashSession();
-  const shells = () => listProcesses().filter(({ ppid }) => ppid === daemon.pid);
-  for (let i = 0; i < 5; i++) {
-    await until("a warm shell", () => shells().length > 0);
-    // The daemon finds the request first, and behind it the end of the shell.
-    process.kill(daemon.pid, "SIGSTOP");
-    const printed = out("ls -d / | cat");
-    for (const { pid } of shells()) signalIfThere(pid, "SIGKILL");
-    await until("its end", () => shells().length === 0);
-    process.kill(daemon.pid, "SIGCONT");
-    expect(await printed).toBe("/");
-  }
-});
+needs("linux", "warm-shells").test(
+  "no command is given to a warm shell that was killed a moment before",
+  async () => {
+    const { out } = await bashSession();
+    const shells = () => listProcesses().filter(({ ppid }) => ppid === daemon.pid);
+    for (let i = 0; i < 5; i++) {
+      await until("a warm shell", () => shells().length > 0);
+      // The daemon finds the request first, and behind it the end of the shell.
+      process.kill(daemon.pid, "SIGSTOP");
+      const printed = out("ls -d / | cat");
+      for (const { pid } of shells()) signalIfThere(pid, "SIGKILL");
+      await until("its end", () => shells().length === 0);
+      process.kill(daemon.pid, "SIGCONT");
+      expect(await printed).toBe("/");
+    }
+  },
+);
 
 needs("sandbox").test("lines in a sandbox that hides more than before keep all else", async () => {
   using run = tempDir();

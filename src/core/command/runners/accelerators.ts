@@ -13,7 +13,7 @@ export interface RunnerAccelerators {
   shellSupply?(source: ShellSource): ShellSupply;
   /** `in-place`. Plain: every command has a shell of its own. Undefined for a dialect without in-place runs. */
   inPlace?(dialect: ShellDialect): InPlaceRunner | undefined;
-  /** `direct-exec`. Plain: a shell starts every program. Undefined for a dialect whose state it cannot read. */
+  /** `direct-exec`. Plain: a shell starts every program. Undefined for a dialect with a state that it cannot read. */
   directExec?(spec: ShellSpec, ownership: ProcessOwnership): DirectLauncher | undefined;
   /** `short-reports`. Plain: every command reports everything. Undefined for a dialect that it cannot analyse. */
   reportPlanner?(dialect: ShellDialect): ReportPlanner | undefined;
@@ -34,7 +34,7 @@ export interface ShellSupply {
   open(): void;
   /** A shell that was started ahead, for the caller to use or to discard; undefined where there is none. */
   take(): SessionShell | undefined;
-  /** Keeps a taken shell whose state is the session's for the next command, or discards it. */
+  /** Keeps a taken shell, in the session's current state, for the next command, or discards it. */
   putBack(shell: SessionShell): void;
   discard(shell: SessionShell): Promise<void>;
   /** Whether `putBack` would keep a shell now. */

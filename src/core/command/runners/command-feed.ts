@@ -34,7 +34,7 @@ interface OddNames {
   others: [name: string, value: string | null][];
 }
 
-/** Variables of a request whose names are not identifiers: exported functions, and the rest. */
+/** Variables of a request with names that are not identifiers: exported functions, and the rest. */
 export function oddNames(env: EnvOverrides, { functionIn }: ShellDialect): OddNames {
   const functions: CommandFeed["functions"] = [];
   const others = oddVariables(env).filter(([variable, value]) => {
