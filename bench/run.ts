@@ -86,7 +86,7 @@ async function measure(chosen: Scenario[], binary: string, isQuick: boolean): Pr
   return reportOf({ tools, isQuick, loadBefore, durationS, rows, growth, failed });
 }
 
-/** Progress is talk; standard output is the table. */
+/** Progress goes to standard error; standard output is the table. */
 function say(text: string): void {
   console.error(text);
 }

@@ -13,7 +13,8 @@ import type { Probe } from "./probes.ts";
 import type { Accelerator } from "./table.ts";
 
 const root = join(import.meta.dir, "../..");
-const rounds = 5;
+/** Samples of each side, on a quiet machine and under load. */
+const rounds = { quiet: 5, loaded: 3 };
 const loops = 2;
 
 interface Figures {
@@ -37,16 +38,15 @@ export async function benchAccelerators(
   chosen: Accelerator[],
   say: (text: string) => void,
 ): Promise<void> {
-  const rows: string[] = [];
+  console.log(header);
   for (const accelerator of chosen) {
     const measured: Measured[] = [];
     for (const probe of accelerator.probes) {
       say(`${accelerator.name}: ${probe.name}`);
       measured.push(await measure(bench, accelerator, probe));
     }
-    rows.push(rowOf(accelerator, measured));
+    console.log(rowOf(accelerator, measured));
   }
-  console.log([header, ...rows].join("\n"));
 }
 
 async function measure(bench: Bench, { name }: Accelerator, probe: Probe): Promise<Measured> {
@@ -54,9 +54,9 @@ async function measure(bench: Bench, { name }: Accelerator, probe: Probe): Promi
   await using off = await bench.daemon({ env: { [fastVariable]: `-${name}` } });
   await using onProbe = await probe.start(bench, on);
   await using offProbe = await probe.start(bench, off);
-  const inTurn = async (): Promise<Figures> => {
+  const inTurn = async (count: number): Promise<Figures> => {
     const samples = { on: [] as number[], off: [] as number[] };
-    for (let i = 0; i < rounds; i++) {
+    for (let i = 0; i < count; i++) {
       samples.on.push(await onProbe.sample());
       samples.off.push(await offProbe.sample());
     }
@@ -64,11 +64,11 @@ async function measure(bench: Bench, { name }: Accelerator, probe: Probe): Promi
   };
   const both = (figure: (daemon: Daemon) => number) => ({ on: figure(on), off: figure(off) });
   const cpuBefore = both(({ pid }) => cpuSeconds(pid) ?? 0);
-  const quiet = await inTurn();
+  const quiet = await inTurn(rounds.quiet);
   const cpuAfter = both(({ pid }) => cpuSeconds(pid) ?? 0);
   const memoryKb = both(({ pid }) => treeKb(pid));
   using _load = busyLoops(loops);
-  const loaded = await inTurn();
+  const loaded = await inTurn(rounds.loaded);
   const cpuS = { on: cpuAfter.on - cpuBefore.on, off: cpuAfter.off - cpuBefore.off };
   return { probe, quiet, loaded, cpuS, memoryKb };
 }

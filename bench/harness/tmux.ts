@@ -23,7 +23,7 @@ export class Tmux implements AsyncDisposable {
     return new Tmux([...tools.tmux.command, "-L", name, "-f", "/dev/null"]);
   }
 
-  /** A session that nobody watches. */
+  /** A session without a client. */
   async newSession(name: string, command: string): Promise<void> {
     await this.run(["new-session", "-d", "-s", name, "-x", "80", "-y", "24", command]);
   }
@@ -35,7 +35,7 @@ export class Tmux implements AsyncDisposable {
     return text;
   }
 
-  /** What one types into to be a control client of a new session. */
+  /** Starts a new session with a control client on standard input and output. */
   controlCommand(command: string): string[] {
     return [...this.#program, "-C", "new-session", "-x", "80", "-y", "24", command];
   }
