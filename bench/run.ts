@@ -2,6 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { benchAccelerators } from "./accelerators/run.ts";
+import { accelerators } from "./accelerators/table.ts";
 import { ownBinary, requireFresh, startDaemon } from "./harness/daemon.ts";
 import { loadNow, type Report, reportOf } from "./harness/report.ts";
 import type { Growth, Row } from "./harness/rows.ts";
@@ -12,12 +14,15 @@ import { findTools } from "./harness/tools.ts";
 import { scenarios } from "./scenarios/all.ts";
 
 const usage = `bun run bench [--only A,B] [--quick] [--json FILE] [--trl FILE] [--list]
+bun run bench --accelerators [--only A,B] [--trl FILE] [--list]
 
   --only A,B    only these scenarios, or all whose name begins so
   --quick       fewer rounds: to see whether it works, not how good it is
   --json FILE   write the figures to FILE; the chart and the page are made from them
   --trl FILE    measure this executable instead of dist/trl
   --list        name the scenarios
+  --accelerators  each accelerator of src/fast on and off, on a quiet machine and beside two
+                busy loops, a few minutes in all; prints the rows of src/fast/README.md
 `;
 
 function parse() {
@@ -27,6 +32,7 @@ function parse() {
     json: { type: "string" },
     trl: { type: "string", default: ownBinary },
     list: { type: "boolean", default: false },
+    accelerators: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   } as const;
   try {
@@ -37,28 +43,30 @@ function parse() {
   }
 }
 
-function choose(only: string | undefined): Scenario[] {
+function choose<T extends { name: string }>(from: T[], only: string | undefined): T[] {
   const wanted = only?.split(",").map((name) => name.trim());
-  if (!wanted) return scenarios;
+  if (!wanted) return from;
   for (const name of wanted) {
-    if (scenarios.some((scenario) => scenario.name.startsWith(name))) continue;
-    console.error(`there is no scenario ${name}; --list names them`);
+    if (from.some((each) => each.name.startsWith(name))) continue;
+    console.error(`${name} is not one of them; --list names them`);
     process.exit(64);
   }
-  return scenarios.filter(({ name }) => wanted.some((start) => name.startsWith(start)));
+  return from.filter(({ name }) => wanted.some((start) => name.startsWith(start)));
 }
+
+const benchOf = (binary: string, dir: string, isQuick: boolean): Bench => ({
+  tools: findTools(dir),
+  binary,
+  isQuick,
+  dir,
+  daemon: (setup = {}) => startDaemon({ binary, ...setup }),
+  times: (inFull, whenQuick) => (isQuick ? whenQuick : inFull),
+});
 
 async function measure(chosen: Scenario[], binary: string, isQuick: boolean): Promise<Report> {
   using dir = tempDir();
-  const tools = findTools(dir.path);
-  const bench: Bench = {
-    tools,
-    binary,
-    isQuick,
-    dir: dir.path,
-    daemon: (setup = {}) => startDaemon({ binary, ...setup }),
-    times: (inFull, whenQuick) => (isQuick ? whenQuick : inFull),
-  };
+  const bench = benchOf(binary, dir.path, isQuick);
+  const { tools } = bench;
   const rows: Row[] = [];
   const growth: Growth[] = [];
   const failed: string[] = [];
@@ -78,7 +86,7 @@ async function measure(chosen: Scenario[], binary: string, isQuick: boolean): Pr
   return reportOf({ tools, isQuick, loadBefore, durationS, rows, growth, failed });
 }
 
-/** Progress is talk; standard output is the table. */
+/** Progress goes to standard error; standard output is the table. */
 function say(text: string): void {
   console.error(text);
 }
@@ -97,14 +105,29 @@ function print(report: Report): void {
   console.log(`load of the machine before the run: ${report.load_before}`);
 }
 
-const { only, quick, json, trl, list, help } = parse();
-const chosen = choose(only);
+const { only, quick, json, trl, list, help, accelerators: ofAccelerators } = parse();
 if (help) console.log(usage);
-else if (list) for (const { name, about } of chosen) console.log(`${name.padEnd(22)} ${about}`);
-else {
+else if (ofAccelerators) await runAccelerators();
+else await runScenarios();
+
+async function runAccelerators(): Promise<void> {
+  const chosen = choose(accelerators, only);
+  if (list) return listNames(chosen);
+  requireFresh(resolve(trl));
+  using dir = tempDir();
+  await benchAccelerators(benchOf(resolve(trl), dir.path, true), chosen, say);
+}
+
+async function runScenarios(): Promise<void> {
+  const chosen = choose(scenarios, only);
+  if (list) return listNames(chosen);
   requireFresh(resolve(trl));
   const report = await measure(chosen, resolve(trl), quick);
   if (json) writeFileSync(json, `${JSON.stringify(report, null, 2)}\n`);
   print(report);
   if (report.failed.length > 0) process.exitCode = 1;
+}
+
+function listNames(all: { name: string; about: string }[]): void {
+  for (const { name, about } of all) console.log(`${name.padEnd(22)} ${about}`);
 }

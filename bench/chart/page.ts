@@ -9,7 +9,7 @@ export const endMark = "<!-- end of figures -->";
 export function withFigures(page: string, report: Report): string {
   const begin = page.indexOf(beginMark);
   const end = page.indexOf(endMark);
-  if (begin < 0 || end < begin) throw new Error("the page has no place for the figures");
+  if (begin < 0 || end < begin) throw new Error("the page lacks the marks for the figures");
   return `${page.slice(0, begin)}${beginMark}\n\n${figures(report)}\n${page.slice(end)}`;
 }
 

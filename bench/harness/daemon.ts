@@ -31,6 +31,7 @@ export interface DaemonSetup {
   flags?: string[];
   /** What stands before it on the command line. */
   prefix?: string[];
+  env?: Record<string, string>;
 }
 
 export const daemonCommand = (binary: string, socketPath: string, flags: string[] = []): string[] => [
@@ -46,13 +47,18 @@ export const daemonCommand = (binary: string, socketPath: string, flags: string[
   ...flags,
 ];
 
-export async function startDaemon({ binary, flags = [], prefix = [] }: DaemonSetup): Promise<Daemon> {
+export async function startDaemon({
+  binary,
+  flags = [],
+  prefix = [],
+  env = {},
+}: DaemonSetup): Promise<Daemon> {
   const dir = tempDir();
   const socketPath = join(dir.path, "trl.sock");
   const child = Bun.spawn([...prefix, ...daemonCommand(binary, socketPath, flags)], {
     stdio: ["ignore", "ignore", "ignore"],
     // As trl itself would start it.
-    env: { ...compileLater, ...process.env, TRL_RUNTIME_DIR: dir.path },
+    env: { ...compileLater, ...process.env, TRL_RUNTIME_DIR: dir.path, ...env },
   });
   const isGone = leaving(() => child.kill());
   while (!(await isAccepting(socketPath))) {

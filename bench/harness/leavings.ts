@@ -1,4 +1,4 @@
-// What must not outlive a run, however it ends: directories, daemons, servers of tmux.
+// Cleans up at the end of a run, however it ends: directories, daemons, servers of tmux.
 const leavings = new Set<() => void>();
 
 process.on("exit", () => {
@@ -7,7 +7,7 @@ process.on("exit", () => {
 process.on("SIGINT", () => process.exit(130));
 process.on("SIGTERM", () => process.exit(143));
 
-/** Runs the given action at the end of the process, unless it is cancelled before. */
+/** Registers a cleanup for the end of the process; the returned function removes it again. */
 export function leaving(remove: () => void): () => void {
   leavings.add(remove);
   return () => leavings.delete(remove);

@@ -9,7 +9,7 @@ export interface Report {
   machine: { system: string; processor: string; cores: number; memory_gb: number };
   /** Of the machine before the run: what others did meanwhile shows in the figures. */
   load_before: number;
-  /** What says the requests and takes the time. */
+  /** Language of the client that sends the requests and takes the times. */
   client: "C" | "Bun";
   is_quick: boolean;
   duration_s: number;

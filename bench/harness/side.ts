@@ -1,5 +1,5 @@
-// One side of a comparison: a process that reads `COUNT PAUSE_US` from a line, does its work so many times, and
-// answers with a line of nanoseconds: those of the whole block, then those of each time.
+// One side of a comparison: a process that reads a line `COUNT PAUSE_US`, does its work so many times, and writes a line
+// of nanoseconds: of the whole block, then of each time.
 import { leaving } from "./leavings.ts";
 
 export interface Block {
@@ -24,7 +24,7 @@ export class Side implements AsyncDisposable {
   static async start(command: string[], env: Record<string, string> = {}): Promise<Side> {
     const side = new Side(command, env);
     const { value } = await side.#lines.next();
-    if (value !== "ready") throw new Error(`${command[0]} is not ready but says: ${value}`);
+    if (value !== "ready") throw new Error(`${command[0]} is not ready, its first line is: ${value}`);
     return side;
   }
 
@@ -32,7 +32,7 @@ export class Side implements AsyncDisposable {
     this.#child.stdin.write(`${count} ${Math.round(pauseMs * 1000)}\n`);
     this.#child.stdin.flush();
     const { value } = await this.#lines.next();
-    if (value === undefined) throw new Error("a side of the comparison has ended; what it said is above");
+    if (value === undefined) throw new Error("a side of the comparison has ended; its errors are above");
     const [wallMs = 0, ...samplesMs] = value.split(" ").map((ns: string) => Number(ns) / 1e6);
     return { wallMs, samplesMs };
   }
@@ -55,19 +55,19 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-export interface OutputScheduler {
+export interface Turns {
   /** Times for each side, and how many of them in a row. */
   count: number;
   blockOf: number;
   pauseMs?: number;
-  /** Before what is measured: the engine of the daemon compiles what is used often. */
+  /** Runs before the measured ones, in which the daemon's engine compiles hot functions. */
   warmUp?: number;
 }
 
-/** They take turns, block by block, so that all meet the same noise. A side that is missing stays undefined. */
+/** The sides take turns, block by block, so that all get the same noise. A missing side stays undefined. */
 export async function takeTurns<Name extends string>(
   sides: Record<Name, Side | undefined>,
-  { count, blockOf, pauseMs = 0, warmUp = 0 }: OutputScheduler,
+  { count, blockOf, pauseMs = 0, warmUp = 0 }: Turns,
 ): Promise<Record<Name, Block | undefined>> {
   const names = Object.keys(sides) as Name[];
   const result = {} as Record<Name, Block | undefined>;

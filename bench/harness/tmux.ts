@@ -35,7 +35,7 @@ export class Tmux implements AsyncDisposable {
     return text;
   }
 
-  /** What one types into to be a control client of a new session. */
+  /** Starts a new session with a control client on standard input and output. */
   controlCommand(command: string): string[] {
     return [...this.#program, "-C", "new-session", "-x", "80", "-y", "24", command];
   }

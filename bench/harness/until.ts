@@ -1,10 +1,10 @@
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
-/** Asks until it is so. */
+/** Polls until the condition holds. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + patienceMs;
+  const end = performance.now() + timeoutMs;
   while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`not within ${patienceMs / 1000} s: ${isSo}`);
+    if (performance.now() > end) throw new Error(`not within ${timeoutMs / 1000} s: ${isSo}`);
     await Bun.sleep(2);
   }
 }

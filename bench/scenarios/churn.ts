@@ -11,10 +11,10 @@ const operations = ["create", "list", "run", "destroy"] as const;
 type Operation = (typeof operations)[number];
 type Times = Record<Operation, number[]>;
 
-/** A daemon that has fewer sessions by then is measured as it is, and named by the number that it has. */
+/** A daemon with fewer sessions after this time is measured with those it has. */
 const fillSecondsMax = 60;
 
-interface Place {
+interface Filled {
   size: number;
   wire: Wire;
   times: Times;
@@ -25,30 +25,30 @@ export const churn: Scenario = {
   about: "create, list, run and destroy beside 10, 100, 1000 and 5000 sessions",
   async run(bench) {
     await using stack = new AsyncDisposableStack();
-    const places: Place[] = [];
+    const daemons: Filled[] = [];
     for (const size of bench.isQuick ? [10, 100, 500] : [10, 100, 1000, 5000]) {
-      places.push(await fill(bench, size, stack));
+      daemons.push(await fill(bench, size, stack));
     }
-    const reference = places.find(({ size }) => size === referenceSize)!;
-    for (const place of places) await goRound(place, bench.times(30, 5));
-    for (const place of places) place.times = emptyTimes();
+    const reference = daemons.find(({ size }) => size === referenceSize)!;
+    for (const filled of daemons) await goRound(filled, bench.times(30, 5));
+    for (const filled of daemons) filled.times = emptyTimes();
     for (let i = 0; i < bench.times(16, 3); i++) {
-      for (const place of places) await goRound(place, bench.times(15, 5));
+      for (const filled of daemons) await goRound(filled, bench.times(15, 5));
     }
     return {
       rows: operations.flatMap((operation) =>
-        places
-          .filter((place) => place.size > referenceSize)
-          .map((place) => rowOf(operation, place, reference)),
+        daemons
+          .filter((filled) => filled.size > referenceSize)
+          .map((filled) => rowOf(operation, filled, reference)),
       ),
-      growth: operations.map((operation) => growthOf(operation, places)),
+      growth: operations.map((operation) => growthOf(operation, daemons)),
     };
   },
 };
 
 const emptyTimes = (): Times => ({ create: [], list: [], run: [], destroy: [] });
 
-async function fill(bench: Bench, size: number, stack: AsyncDisposableStack): Promise<Place> {
+async function fill(bench: Bench, size: number, stack: AsyncDisposableStack): Promise<Filled> {
   const daemon = stack.use(await bench.daemon());
   const wire = stack.use(await daemon.connect());
   const end = performance.now() + fillSecondsMax * 1000;
@@ -61,7 +61,7 @@ async function fill(bench: Bench, size: number, stack: AsyncDisposableStack): Pr
 }
 
 /** The list is of all sessions, so its cost is that of each one listed. */
-async function goRound({ size, wire, times }: Place, count: number): Promise<void> {
+async function goRound({ size, wire, times }: Filled, count: number): Promise<void> {
   const create = request("session.create", { shell: "/bin/bash" });
   for (let i = 0; i < count; i++) {
     const created = await timed(wire, create);
@@ -83,7 +83,7 @@ async function timed(wire: Wire, line: string): Promise<{ line: Buffer; ms: numb
   return { line: answer, ms: performance.now() - began };
 }
 
-const rowOf = (operation: Operation, { size, times }: Place, reference: Place) =>
+const rowOf = (operation: Operation, { size, times }: Filled, reference: Filled) =>
   row({
     scenario,
     name: `${operation}, with ${size} sessions${operation === "list" ? ", for each" : ""}`,
@@ -93,12 +93,12 @@ const rowOf = (operation: Operation, { size, times }: Place, reference: Place) =
     bar: ratioAtMost(withinMax),
   });
 
-const growthOf = (operation: Operation, places: Place[]): Growth =>
+const growthOf = (operation: Operation, daemons: Filled[]): Growth =>
   growth({
     scenario,
     name: operation === "list" ? "list, for each session" : operation,
     unit: "ms",
-    points: places.map(({ size, times }) => ({ size, value: median(times[operation]) })),
+    points: daemons.map(({ size, times }) => ({ size, value: median(times[operation]) })),
     of: "sessions",
     per: 1000,
     fromSize: referenceSize,

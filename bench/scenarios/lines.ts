@@ -1,6 +1,6 @@
 // Lines as agents write them: lists, pipes, loops, conditions and substitutions, which are neither one builtin nor one
 // program. They are run in turn, beside a spawn of `bash -c` for each, on a quiet machine and beside busy loops.
-import { leaving } from "../harness/leavings.ts";
+import { busyLoops } from "../harness/busy-loops.ts";
 import { figure, type Row, ratioAtMost, row } from "../harness/rows.ts";
 import type { Bench, Scenario } from "../harness/scenario.ts";
 import type { Block, Side } from "../harness/side.ts";
@@ -115,26 +115,4 @@ async function compare(
 function eachMs({ wallMs, samplesMs }: Block, atOnce: number): number {
   const ms = atOnce === 1 ? samplesMs.reduce((sum, each) => sum + each, 0) : wallMs;
   return ms / samplesMs.length;
-}
-
-/**
- * Each in a session of its own, as other work of the machine is. Linux divides the processors among sessions first
- * (autogroups): loops in the session of the bare spawns would take from the daemon alone.
- */
-function busyLoops(count: number): Disposable {
-  const loops = Array.from({ length: count }, () => {
-    const child = Bun.spawn(["/bin/sh", "-c", "while :; do :; done"], {
-      stdio: ["ignore", "ignore", "ignore"],
-      detached: true,
-    });
-    return { child, isGone: leaving(() => child.kill("SIGKILL")) };
-  });
-  return {
-    [Symbol.dispose]() {
-      for (const { child, isGone } of loops) {
-        child.kill("SIGKILL");
-        isGone();
-      }
-    },
-  };
 }

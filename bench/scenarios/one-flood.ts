@@ -1,4 +1,4 @@
-// One terminal whose program prints a file and ends, and so many clients that watch it to its end.
+// One terminal with a program that prints a file and ends, and clients that watch it to its end.
 import type { DriverName } from "../../src/protocol/pty.ts";
 import { cpuSeconds, type Daemon } from "../harness/daemon.ts";
 import type { Bench } from "../harness/scenario.ts";
@@ -11,7 +11,7 @@ export interface FloodSpec {
   driver?: DriverName;
 }
 
-/** From the keystroke that lets it go to the end of it, received by the last subscriber; and the daemon's part of it. */
+/** Time from the keystroke that starts the program until the last client has the end; and the daemon's CPU time. */
 export async function oneFlood(
   bench: Bench,
   { socketPath, pid, connect }: Daemon,

@@ -1,4 +1,4 @@
-// How long a keystroke takes to come back from `cat`, beside tmux: in a quiet place, and beside four floods.
+// How long a keystroke takes to come back from `cat`, beside tmux: on a quiet daemon, and beside four floods.
 import type { DriverName } from "../../src/protocol/pty.ts";
 import type { Daemon } from "../harness/daemon.ts";
 import { atMost, type Figure, figure, type Row, ratioAtMost, row } from "../harness/rows.ts";
@@ -11,7 +11,7 @@ import { trlTypist } from "./typist.ts";
 const scenario = "terminal-echo";
 const pauseMs = 3;
 /**
- * Where the engine might compile, on threads that compete for the processors, there are rows of their own: the
+ * The engine compiles on threads that compete for the processors. Times at which it might have rows of their own: the
  * very first keys, and those some thousands later, when it has found out what is worth to be compiled once more.
  */
 const warmUpKeys = 200;
@@ -24,7 +24,7 @@ const besideFloodsP99Ms = 15;
 
 export const terminalEcho: Scenario = {
   name: scenario,
-  about: "the echo of a keystroke, in a quiet place and beside four floods",
+  about: "the echo of a keystroke, on a quiet daemon and beside four floods",
   async run(bench) {
     const firstKeys = bench.times(1000, 200);
     const fresh = await quietEcho(bench, { pauseMs: 0, warmUp: 0, count: firstKeys });

@@ -1,4 +1,4 @@
-// Types into a terminal of trl, and records when the echo arrives.
+// A client that types into a terminal of trl and waits for the echo.
 import type { DriverName } from "../../src/protocol/pty.ts";
 import type { Daemon } from "../harness/daemon.ts";
 import type { Bench } from "../harness/scenario.ts";
@@ -8,7 +8,7 @@ import { request } from "../harness/wire.ts";
 
 export const outputMark = '"type":"output"';
 
-/** With so many subscribers, the echo has arrived when the last of them has received it. */
+/** The echo counts when all watchers have it. */
 export async function trlTypist(
   bench: Bench,
   { socketPath, connect }: Daemon,

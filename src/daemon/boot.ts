@@ -35,7 +35,7 @@ export interface Daemon {
 
 /** Throws an OptionError if the daemon cannot be started as the options ask. */
 export async function boot(options: DaemonOptions, takeover?: Takeover): Promise<Daemon> {
-  prepareProcess();
+  prepareProcess(options);
   const log = createLog({ format: options.logFormat, isVerbose: options.isVerbose });
   if (!takeover) warnOfRisks(options, log);
   const instance = takeover
@@ -133,9 +133,9 @@ class Restart {
 }
 
 /** Must run before the process starts a child or listens. */
-function prepareProcess(): void {
+function prepareProcess({ fast }: DaemonOptions): void {
   restoreChildSignal();
-  if (process.platform === "linux") prepareReadiness();
+  if (process.platform === "linux" && fast["direct-read"]) prepareReadiness();
 }
 
 function warnOfRisks({ allowsRoot }: DaemonOptions, log: Log): void {
@@ -156,11 +156,12 @@ function createDispatcher(
 ): Dispatcher {
   const { registry, runtimes, counters } = services;
   const { maxLineBytes, stallTimeoutS, labels, connectionLimits } = options;
+  const { validator, encoder } = services.accelerators;
   const transports = transportsOf(options);
   const settings = { version, maxLineBytes, stallTimeoutS, labels, transports };
-  const handlers = createHandlers({ ...services, ...settings, upgrading });
-  const router = new Router({ runtimes, registry, handlers, labels });
-  const frontend = new FrontendAdapter({ router, terminals: registry.terminals, isToken });
+  const handlers = createHandlers({ ...services, ...settings, encoder, upgrading });
+  const router = new Router({ runtimes, registry, handlers, labels, validator });
+  const frontend = new FrontendAdapter({ router, terminals: registry.terminals, encoder, isToken });
   return new Dispatcher(router, frontend, counters, connectionLimits, log);
 }
 

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { EnvPolicy } from "../core/options.ts";
+import { type FastSwitches, fastVariable, parseFast } from "../fast/switches.ts";
 import type { ConnectionLimits } from "../server/quota.ts";
 import { discoveryDirs } from "../util/runtime-dir.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
@@ -50,6 +51,8 @@ export interface DaemonOptions {
   logFormat: "pretty" | "json";
   isVerbose: boolean;
   allowsRoot: boolean;
+  /** Accelerators that are switched on (TRL_FAST). */
+  fast: FastSwitches;
   /** The daemon's environment. It wins over --env-file. */
   env: Record<string, string>;
 }
@@ -122,6 +125,7 @@ export function readOptions(
     logFormat: text("log-format") as "pretty" | "json",
     isVerbose: isOn("verbose"),
     allowsRoot: isOn("allow-root"),
+    fast: fastIn(env),
     env,
   };
 }
@@ -150,6 +154,14 @@ function discoveryDir(
 }
 
 const absolute = (path: string | undefined) => (path === undefined ? undefined : resolve(path));
+
+function fastIn(env: Record<string, string>): FastSwitches {
+  try {
+    return parseFast(env[fastVariable]);
+  } catch (error) {
+    throw new OptionError((error as Error).message);
+  }
+}
 
 function textOf(name: FlagName, given: GivenFlags, env: Record<string, string>): string | undefined {
   const flag = (flags as FlagTable)[name];

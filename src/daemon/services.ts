@@ -5,6 +5,7 @@ import { Instant } from "../core/lifetime/instant.ts";
 import type { Log } from "../core/log.ts";
 import { ProcessOwnership } from "../core/process/ownership.ts";
 import { SessionRegistry } from "../core/session/registry.ts";
+import { type Accelerators, createAccelerators } from "../fast/accelerators.ts";
 import { type CrashRecovery, journalPath } from "../recovery/crash-recovery.ts";
 import { daemonTag, stdioTag } from "../recovery/daemon-tag.ts";
 import type { Recovered } from "../recovery/recovered.ts";
@@ -24,6 +25,7 @@ export interface Services {
   registry: SessionRegistry;
   runtimes: Runtimes;
   counters: ServerCounters;
+  accelerators: Accelerators;
   /** Commands and terminals of a daemon that was killed. */
   recovered: Recovered;
   startedAt: Instant;
@@ -39,14 +41,15 @@ export function createServices(
   const { core, runtimes: known, counters, startedAt, startedSteadyMs } = takeover?.state.document ?? {};
   const settings = coreOptions(options, runDir);
   const ownership = new ProcessOwnership(undefined, core?.custody, settings.daemonTag);
+  const accelerators = createAccelerators(options.fast);
   const runtimes = createRuntimes(options, ownership, runDir, known);
   const registry = new SessionRegistry({
-    ...{ options: settings, log, ownership, before: core },
+    ...{ options: settings, accelerators: accelerators.core, log, ownership, before: core },
     events: recovery.recorder(ownership),
     isRemoteId: (id) => runtimes.routes.isLive(id),
   });
   const services = {
-    ...{ registry, runtimes, recovered: recovery.recovered },
+    ...{ registry, runtimes, accelerators, recovered: recovery.recovered },
     counters: newCounters(counters),
     startedAt: new Instant(startedAt, startedSteadyMs),
   };

@@ -1,21 +1,24 @@
-// Params of a request against the table. Messages name the field and what was expected, never the value:
-// a wrong field may hold a secret.
+// Validates the params of a request against the method table. Messages name the field and what was expected, never the
+// value: a wrong field may hold a secret.
 import * as v from "valibot";
 import { nearest } from "../util/nearest.ts";
 import { TrlError } from "./errors.ts";
 import { type MethodName, methods, type Params } from "./methods.ts";
-import { isPlainlyValid } from "./quick-check.ts";
+
+/** Throws INVALID_PARAMS; otherwise returns the params without fields that are `null`. */
+export interface Validator {
+  params<M extends MethodName>(method: M, raw: unknown): Params<M>;
+  object<S extends ObjectSchema>(schema: S, raw: unknown): v.InferOutput<S>;
+}
 
 export function validateParams<M extends MethodName>(method: M, raw: unknown): Params<M> {
   return validateObject(methods[method].params, raw) as Params<M>;
 }
 
-type ObjectSchema = v.GenericSchema & { entries: Entries };
+export type ObjectSchema = v.GenericSchema & { entries: Entries };
 
 export function validateObject<S extends ObjectSchema>(schema: S, raw: unknown): v.InferOutput<S> {
-  if (isRecord(raw) && isPlainlyValid(schema.entries, raw)) return raw as v.InferOutput<S>;
   const given = withoutNulls(raw ?? {});
-  if (given !== raw && isPlainlyValid(schema.entries, given)) return given as v.InferOutput<S>;
   refuseLists(schema.entries, given, "");
   const checked = v.safeParse(schema, given);
   if (checked.success) return checked.output;
@@ -25,11 +28,13 @@ export function validateObject<S extends ObjectSchema>(schema: S, raw: unknown):
   throw new TrlError("INVALID_PARAMS", message + hint);
 }
 
+export const plainValidator: Validator = { params: validateParams, object: validateObject };
+
 const isRecord = (raw: unknown): raw is Record<string, unknown> =>
   typeof raw === "object" && raw !== null && !Array.isArray(raw);
 
-/** An optional field that is `null` counts as not given; clients in typed languages send it so. */
-function withoutNulls(raw: unknown): Record<string, unknown> {
+/** An optional field that is `null` counts as missing: clients in typed languages send it. */
+export function withoutNulls(raw: unknown): Record<string, unknown> {
   if (!isRecord(raw))
     throw new TrlError("INVALID_PARAMS", `params: expected an object, got ${typeName(raw)}`);
   for (const name in raw) if (raw[name] === null) return onlyGiven(raw);

@@ -4,6 +4,7 @@ import type { KnownCommand } from "../core/command/command.ts";
 import { type Offsets, type OutputReader, type StreamName, streamNames } from "../core/command/output.ts";
 import { type Encoding, type ExitFrame, isTimeout } from "../protocol/exec.ts";
 import { encodeFrame } from "../protocol/frame.ts";
+import type { ByteEncoder } from "../util/byte-encoder.ts";
 import { AttachmentWindow } from "./attachment-window.ts";
 import { base64FrameBytesMax, frameBytesMax } from "./limits.ts";
 import type { OutgoingQueue, QueueSubscriber } from "./outgoing-queue.ts";
@@ -14,6 +15,7 @@ export interface AttachmentSpec {
   command: KnownCommand;
   from: Offsets;
   encoding: Encoding;
+  encoder: ByteEncoder;
   lane: OutgoingQueue;
   stallTimeoutS: number;
   /** Where the client says how much it has taken. */
@@ -126,11 +128,11 @@ export class Attachment implements QueueSubscriber {
   }
 
   #sendFrom(stream: StreamName): boolean {
-    const { command, encoding, lane } = this.#spec;
+    const { command, encoding, encoder, lane } = this.#spec;
     const wholeMax = encoding === "base64" ? base64FrameBytesMax : frameBytesMax;
     const bytesMax = Math.min(wholeMax, Math.max(this.#roomInWindow, pieceBytesMin));
     const piece = this.#reader.peek(stream, bytesMax, encoding === "utf8");
-    const made = piece && outputFrame(command.id, piece, encoding, this.#window !== undefined);
+    const made = piece && outputFrame(command.id, piece, { encoding, encoder }, this.#window !== undefined);
     if (!made) return false;
     this.#reader.moveTo(stream, piece.offset + made.bytes);
     if (this.#isSilent) this.#place?.moveTo(stream, piece.offset + made.bytes); // it cannot say that it has taken it

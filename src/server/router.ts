@@ -4,7 +4,7 @@ import type { SessionRegistry } from "../core/session/registry.ts";
 import { TrlError } from "../protocol/errors.ts";
 import type { MethodName, Params, Result } from "../protocol/methods.ts";
 import { hostRuntime } from "../protocol/runtime.ts";
-import { validateParams } from "../protocol/validate.ts";
+import type { Validator } from "../protocol/validate.ts";
 import { forward, subscribe } from "../remote/proxy.ts";
 import type { Runtime } from "../remote/runtime.ts";
 import type { Runtimes } from "../remote/runtimes.ts";
@@ -25,6 +25,7 @@ export interface RouterContext {
   handlers: Handlers;
   /** Labels of this daemon itself. */
   labels: readonly string[];
+  validator: Validator;
 }
 
 export class Router {
@@ -67,7 +68,7 @@ export class Router {
 
   #here(method: MethodName, params: unknown, client: Client): unknown {
     const handler = this.context.handlers[method] as (params: unknown, client: Client) => unknown;
-    return handler(validateParams<MethodName>(method, params), client);
+    return handler(this.context.validator.params<MethodName>(method, params), client);
   }
 
   async #there(runtime: Runtime, method: MethodName, params: Fields, client: Client): Promise<unknown> {
@@ -133,7 +134,7 @@ export class Router {
     if (only === hostRuntime || (only !== undefined && typeof only !== "string")) return here();
     return runtimes.isEmpty && only === undefined
       ? here()
-      : listEverywhere(method, validateParams(method, params), here, this.context);
+      : listEverywhere(method, this.context.validator.params(method, params), here, this.context);
   }
 
   #create(method: Creation, params: Fields, client: Client): unknown {
@@ -141,7 +142,7 @@ export class Router {
     const isElsewhere = typeof runtime === "string" && runtime !== hostRuntime;
     const isChosen = Array.isArray(needs) && needs.length > 0;
     if (isChosen) {
-      validateParams(method, params);
+      this.context.validator.params(method, params);
       return this.#createWhereFit(method, params as Params<Creation>, client);
     }
     if (isElsewhere) return this.#createThere(this.context.runtimes.get(runtime), method, rest, client);

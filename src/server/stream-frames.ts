@@ -4,8 +4,8 @@ import type { OutputPiece } from "../core/command/output.ts";
 import { endOfLastCharacter } from "../core/process/stream-log.ts";
 import type { Encoding } from "../protocol/exec.ts";
 import { encodeFrame } from "../protocol/frame.ts";
-import { base64Into } from "../util/base64-bytes.ts";
-import { escapedBytesMax, escapeInto } from "../util/json-bytes.ts";
+import type { ByteEncoder } from "../util/byte-encoder.ts";
+import { escapedBytesMax } from "../util/json-bytes.ts";
 import { frameBytesMax } from "./limits.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -23,7 +23,7 @@ export interface OutputFrame {
 export function outputFrame(
   streamId: string,
   piece: OutputPiece,
-  encoding: Encoding,
+  { encoding, encoder }: { encoding: Encoding; encoder: ByteEncoder },
   tellsEnd = false,
 ): OutputFrame | undefined {
   const { stream, offset, isLast } = piece;
@@ -32,8 +32,8 @@ export function outputFrame(
   if (bytes.length === 0) return undefined;
   let end = scratch.write(`{"stream_id":"${streamId}","type":"${stream}","data":"`, 0, "latin1");
   const isExact = encoding === "base64" || isUtf8(bytes);
-  if (encoding === "base64") end = base64Into(scratch, end, bytes);
-  else end = escapeInto(scratch, end, isExact ? bytes : Buffer.from(decoder.decode(bytes)));
+  if (encoding === "base64") end = encoder.base64Into(scratch, end, bytes);
+  else end = encoder.escapeInto(scratch, end, isExact ? bytes : Buffer.from(decoder.decode(bytes)));
   // Where characters stand for bytes that are none, the frame says how many bytes it stands for.
   const count = isExact ? "" : `,"bytes":${bytes.length}`;
   const behind = tellsEnd ? `,"end":${offset + bytes.length}` : "";

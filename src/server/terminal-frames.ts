@@ -2,7 +2,7 @@
 import type { TerminalSize } from "../core/terminal/drivers/driver.ts";
 import type { Redraw } from "../core/terminal/screen/picture.ts";
 import type { Terminal } from "../core/terminal/terminal.ts";
-import { base64Into, base64Length } from "../util/base64-bytes.ts";
+import { type ByteEncoder, base64Length } from "../util/byte-encoder.ts";
 import { digitsInto, digitsOf, fewBytesMax, fewInto, fewToBase64 } from "../util/few-bytes.ts";
 
 /** How a dialect writes what a subscriber is told; ids and numbers need no escaping. */
@@ -62,7 +62,7 @@ const frameBytesMax = base64Length(pieceBytesMax) + envelopeBytesMax;
 /** From an offset that is still in the ring up to `limit`, as much as there is for one frame. */
 export function outputFrame(
   terminal: Terminal,
-  dialect: TerminalDialect,
+  { dialect, encoder }: { dialect: TerminalDialect; encoder: ByteEncoder },
   offset: number,
   limit: number,
 ): OutputFrame {
@@ -85,7 +85,7 @@ export function outputFrame(
   const isEcho = piece.length <= fewBytesMax;
   const memory = isEcho ? undefined : (spareMemory.pop() ?? Buffer.allocUnsafeSlow(frameBytesMax));
   const frame = memory
-    ? longFrame(dialect, start, piece, offset, memory)
+    ? longFrame({ dialect, encoder }, start, piece, offset, memory)
     : echoFrame(dialect, start, piece, offset);
   const next = { frame, serial, offset, end: offset + piece.length, start, memory };
   frames.push(next);
@@ -93,14 +93,14 @@ export function outputFrame(
 }
 
 function longFrame(
-  dialect: TerminalDialect,
+  { dialect, encoder }: { dialect: TerminalDialect; encoder: ByteEncoder },
   start: Uint8Array,
   piece: Uint8Array,
   offset: number,
   memory: Buffer,
 ): Uint8Array {
   memory.set(start);
-  const dataEnd = base64Into(memory, start.length, piece);
+  const dataEnd = encoder.base64Into(memory, start.length, piece);
   return memory.subarray(0, endInto(memory, dataEnd, dialect, offset));
 }
 

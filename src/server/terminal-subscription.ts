@@ -6,6 +6,7 @@ import type { TerminalSize } from "../core/terminal/drivers/driver.ts";
 import type { Redraw } from "../core/terminal/screen/picture.ts";
 import type { TerminalListener } from "../core/terminal/subscribers.ts";
 import type { Terminal } from "../core/terminal/terminal.ts";
+import type { ByteEncoder } from "../util/byte-encoder.ts";
 import type { OutgoingQueue, QueueSubscriber } from "./outgoing-queue.ts";
 import { controlFrame, outputFrame, redrawFrame, type TerminalDialect } from "./terminal-frames.ts";
 
@@ -16,6 +17,7 @@ export interface SubscriptionSpec {
   terminal: Terminal;
   lane: OutgoingQueue;
   dialect: TerminalDialect;
+  encoder: ByteEncoder;
   /** Where to begin; undefined for a redraw of the screen, with so many lines above it. */
   from: number | undefined;
   scrollback: number;
@@ -125,7 +127,7 @@ export class TerminalSubscription implements QueueSubscriber, TerminalListener {
 
   /** False where there is nothing to send for now. */
   #sendNext(): boolean {
-    const { terminal, lane, dialect, windowBytes, exitsAfterTree } = this.#spec;
+    const { terminal, lane, dialect, encoder, windowBytes, exitsAfterTree } = this.#spec;
     const { ring } = terminal;
     if (this.#cursor < ring.start) {
       this.#send(dialect.gap?.(terminal, this.#cursor, ring.end));
@@ -158,7 +160,7 @@ export class TerminalSubscription implements QueueSubscriber, TerminalListener {
         windowBytes === undefined || lane.isDeaf ? Number.POSITIVE_INFINITY : this.#takenTo + windowBytes;
       if (this.#cursor >= windowEnd) return false;
       const limit = Math.min(resize?.offset ?? ring.end, windowEnd);
-      const { frame, end } = outputFrame(terminal, dialect, this.#cursor, limit);
+      const { frame, end } = outputFrame(terminal, { dialect, encoder }, this.#cursor, limit);
       this.#cursor = end;
       lane.send(frame);
       return true;

@@ -1,13 +1,13 @@
-// Copies and conversions of a few bytes, such as a keystroke and its echo, as plain loops. The engine's own functions are
-// optimised for many bytes: even for one byte they run hundreds of instructions, which after a pause are no longer in the
-// processor's cache. That was a third of the latency of a keystroke.
+// Conversions of a few bytes, such as a keystroke and its echo, as plain loops. The engine's own functions are made for
+// many bytes: for one character they run through code that has left the processor's caches during a pause, which took a
+// third of the time of a keystroke.
 
-/** Beyond this the engine's own functions are faster. */
+/** For more bytes the engine's own functions are faster. */
 export const fewBytesMax = 32;
 
 const asciiMax = 0x7f;
 
-/** Undefined if the text is longer than `fewBytesMax` or not ASCII. */
+/** Undefined where the text is longer, or is not ASCII. */
 export function fewOfText(text: string): Uint8Array<ArrayBuffer> | undefined {
   const { length } = text;
   if (length > fewBytesMax) return undefined;
@@ -27,7 +27,7 @@ const noDigit = 64;
 const values = new Uint8Array(128).fill(noDigit);
 for (const [value, code] of codes.entries()) values[code] = value;
 
-/** Undefined if the text is longer than `fewBytesMax`, or is not base64 with complete padding. */
+/** Undefined where the text is longer, or is not base64 with padding. */
 export function fewOfBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   const { length } = text;
   if (length === 0 || length % 4 !== 0 || length > fewBytesMax) return undefined;
@@ -50,7 +50,7 @@ export function fewOfBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   return bytes;
 }
 
-/** Writes the base64 of `from` into `target` from `at` on; returns the end offset. */
+/** Writes the base64 of `from` into `target` from `at`; returns where it ends. */
 export function fewToBase64(target: Uint8Array, at: number, from: Uint8Array): number {
   const { length } = from;
   let end = at;
@@ -65,14 +65,14 @@ export function fewToBase64(target: Uint8Array, at: number, from: Uint8Array): n
   return end;
 }
 
-/** Copies `from` into `target` from `at` on; returns the end offset. */
+/** Writes all of `from` into `target` from `at`; returns where it ends. */
 export function fewInto(target: Uint8Array, at: number, from: Uint8Array): number {
   const { length } = from;
   for (let i = 0; i < length; i++) target[at + i] = from[i]!;
   return at + length;
 }
 
-/** A copy of the bytes from `start` to `end` if they are few, otherwise a view of them. */
+/** The bytes from `start` to `end`: a copy where they are few, otherwise a view. */
 export function fewOrView(
   bytes: Uint8Array<ArrayBuffer>,
   start: number,
@@ -85,7 +85,7 @@ export function fewOrView(
   return few;
 }
 
-/** Whether the bytes include that byte. */
+/** Whether `bytes` contains `byte`. */
 export function fewHave(bytes: Uint8Array, byte: number): boolean {
   const { length } = bytes;
   if (length > fewBytesMax) return bytes.includes(byte);
@@ -95,14 +95,14 @@ export function fewHave(bytes: Uint8Array, byte: number): boolean {
 
 const zero = 0x30;
 
-/** The number of decimal digits of a number that is not negative. */
+/** Number of decimal digits of a number >= 0. */
 export function digitsOf(number: number): number {
   let count = 1;
   for (let bound = 10; number >= bound; bound *= 10) count++;
   return count;
 }
 
-/** Writes the decimal digits of the number, the last one before `end`. */
+/** Writes the decimal digits of a number >= 0 so that they end before `end`. */
 export function digitsInto(target: Uint8Array, end: number, number: number): void {
   let at = end;
   let left = number;

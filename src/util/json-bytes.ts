@@ -1,9 +1,8 @@
-// Text to the inside of a JSON string, byte to byte. Through strings (decode, JSON.stringify, encode) the same
-// runs at a third of the speed and leaves three copies for the garbage collector.
-import { wideEscape } from "./wide-escape.ts";
+// Escapes UTF-8 for the inside of a JSON string, from bytes to bytes. Through strings (decode, JSON.stringify, encode) it
+// takes three times as long and leaves three copies for the garbage collector.
 
 const backslash = 0x5c;
-/** What follows the backslash for a byte that must be escaped; 0 where it need not; "u" for the long form. */
+/** What follows the backslash of an escaped byte; "u" for the long form; 0 for a byte that is not escaped. */
 const escapes = new Uint8Array(256);
 escapes.fill("u".charCodeAt(0), 0, 0x20);
 for (const [byte, letter] of [
@@ -19,21 +18,11 @@ for (const [byte, letter] of [
 }
 const hexDigits = new TextEncoder().encode("0123456789abcdef");
 
-/** The most that a byte can become. */
+/** Length of the longest escape of one byte. */
 export const escapedBytesMax = 6;
-
-/** From here on it pays to hand the text over to the vector instructions. */
-const wideMinBytes = 512;
-let escapeLong: typeof escapeInto | undefined;
 
 /** Writes valid UTF-8 as JSON into `target` from `at`; returns where it ends. */
 export function escapeInto(target: Uint8Array, at: number, text: Uint8Array): number {
-  if (text.length < wideMinBytes) return escapeShort(target, at, text);
-  escapeLong ??= wideEscape(escapedBytesMax, escapeShort) ?? escapeShort;
-  return escapeLong(target, at, text);
-}
-
-function escapeShort(target: Uint8Array, at: number, text: Uint8Array): number {
   const from = new DataView(text.buffer, text.byteOffset, text.byteLength);
   const to = new DataView(target.buffer, target.byteOffset, target.byteLength);
   let out = at;

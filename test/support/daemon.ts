@@ -74,6 +74,7 @@ export async function startHere({
       LANG: "C.UTF-8",
       ...listenerEnv,
       TRL_RUNTIME_DIR: dir.path,
+      TRL_FAST: process.env["TRL_FAST"], // see src/fast/README.md
       TRL_STALL_FILE: process.env["TRL_STALL_FILE"], // see stalls.ts
       TRL_STALL_STACKS: process.env["TRL_STALL_STACKS"], // see upgrade.ts
       // Files that another user leaves in /tmp would be nobody's to remove.

@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type AcceleratorName, acceleratorNames, parseFast } from "../../src/fast/switches.ts";
 import { dockerProblem } from "./docker-engine.ts";
 import type { Abilities, Ability } from "./isolation.ts";
 
@@ -87,7 +88,22 @@ const onLinux = (requirement: Requirement): Requirement => ({
   problem: () => (platform === "linux" ? requirement.problem() : cannot("this is not Linux")),
 });
 
+/** For tests of an accelerator's own effect, which TRL_FAST may switch off. */
+const switches = parseFast(process.env["TRL_FAST"]);
+export const isFast = (name: AcceleratorName): boolean => switches[name];
+
+const accelerators = Object.fromEntries(
+  acceleratorNames.map((name): [AcceleratorName, Requirement] => [
+    name,
+    {
+      problem: () => (isFast(name) ? undefined : cannot("TRL_FAST switches it off")),
+      hint: "run the tests without TRL_FAST",
+    },
+  ]),
+) as Record<AcceleratorName, Requirement>;
+
 const table = {
+  ...accelerators,
   linux: onLinux({ problem: () => undefined, hint: "run the tests on Linux" }),
   root: { problem: () => onlyRoot("the tests are not run by root"), hint: "run the tests as root" },
   "other users": onLinux({
@@ -181,7 +197,7 @@ export const isStrict = process.env["TRL_TEST_STRICT"] === "1";
 
 /** Whether lacking it is a failure. */
 export const mustBeMet = (name: RequirementName): boolean =>
-  isStrict && isForThisPlatform(name) && !excepted.includes(name);
+  isStrict && isForThisPlatform(name) && !excepted.includes(name) && !Object.hasOwn(accelerators, name);
 
 export const isForThisPlatform = (name: RequirementName): boolean =>
   platform === "linux" || !requirements[name].isLinuxOnly;

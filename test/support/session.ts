@@ -2,6 +2,7 @@
 
 import type { RunParams, RunResult } from "../../src/protocol/exec.ts";
 import type { CreateParams } from "../../src/protocol/session.ts";
+import { isFast } from "./requirements.ts";
 import type { Wire } from "./wire.ts";
 
 export type Runner = (
@@ -28,4 +29,13 @@ export async function newSession(wire: Wire, params: CreateParams = {}): Promise
       return result.stdout.replace(/\n$/, "");
     },
   };
+}
+
+/** The error where the first shell of a session cannot start. Without warm shells its first command starts that shell. */
+export async function failToStartShell(wire: Wire): ReturnType<Wire["fail"]> {
+  if (isFast("warm-shells")) return await wire.fail("session.create", {});
+  const { session_id } = await wire.call("session.create", {});
+  const error = await wire.fail("exec.run", { session_id, command: "x=1" });
+  await wire.call("session.destroy", { session_id });
+  return error;
 }

@@ -1,5 +1,5 @@
-// One running command: its process, its output, its time limit and its end. The outcome is a result, never an
-// exception; the first reason to end it wins.
+// One running command: its process, output, time limit and outcome. The outcome is a result, never an exception; the first
+// reason to stop it wins.
 import { constants } from "node:os";
 import { processTable } from "../../platform/process-table.ts";
 import type { ExitReason } from "../../protocol/exec.ts";
@@ -23,22 +23,22 @@ import type { CommandOutput } from "./output.ts";
 export interface CommandSpec {
   id: string;
   process: SpawnedProcess;
-  /** Otherwise it is over, or begun, so soon that it is waited for. */
+  /** False for a command that an upgrade waits for: it ends, or begins, soon. */
   canBeHandedOver: () => boolean;
-  /** Otherwise it is a shell that a signal ends, and that may be told more than once. */
+  /** False for a shell without handlers: a signal ends it, and may be sent more than once. */
   mayHandleSignals: () => boolean;
   ownership: ProcessOwnership;
   timeoutS: number;
   output: CommandOutput;
-  /** Where its input stays open. */
+  /** Absent where the command has no input. */
   input: PipeWriter | undefined;
-  /** Made before the command was started. */
-  keep: MeteredRun;
-  /** Where another program has started it. */
+  /** Created before the process, so that it sees all of its usage. */
+  metering: MeteredRun;
+  /** From before an upgrade. */
   before?: { startedAt: Date; elapsedMs: number; lastSignal: NodeJS.Signals | undefined };
 }
 
-/** What can be known of a command, whether it runs or has ended long ago. */
+/** A command that runs or has ended. */
 export interface KnownCommand {
   readonly id: string;
   readonly pid: number;
@@ -58,15 +58,15 @@ export interface CommandOutcome {
   durationMs: number;
   leftovers: { pid: number; command: string }[];
   receipt: Receipt;
-  /** Nobody stopped or killed its shell: what that reports is the session's new state. */
+  /** The shell was neither stopped nor killed: its report is the session's new state. */
   isOwnEnd: boolean;
-  /** Also where it ended by itself: a shell that goes on may hear of it a moment later. Not told of the past. */
+  /** Also where the command ended by itself: the signal may reach a shell that goes on later. Absent after an upgrade. */
   wasSignalled?: boolean;
 }
 
 export class Command implements KnownCommand {
   readonly startedAt: Date;
-  /** The command's own process has ended, its output is drained and, where it was stopped, its tree is dead. */
+  /** Resolves when its own process has ended, its output is drained and, where it was stopped, its tree is dead. */
   readonly ended: Promise<CommandOutcome>;
   readonly #spec: CommandSpec;
   readonly #stdout: PipeReader;
@@ -113,7 +113,7 @@ export class Command implements KnownCommand {
     return this.#outcome;
   }
 
-  /** Sends a signal and no more; if the command ends by it, it was cancelled. */
+  /** Sends a signal. If it ends the command, the reason is "cancelled". */
   signal(signal: NodeJS.Signals): void {
     this.#lastSignal = signal;
     if (!this.#goesOn) void this.#spec.ownership.slicer.run(this.#signal(signal));
@@ -124,23 +124,23 @@ export class Command implements KnownCommand {
     yield* signalAll(members, signal);
   }
 
-  /** Ends the tree of this command; background processes of earlier commands live on. */
+  /** Terminates the process tree of this command; background processes of earlier commands live on. */
   stop(reason: StopReason, how: Termination = { graceMs: commandGraceMs }): void {
-    const { ownership, keep, mayHandleSignals } = this.#spec;
-    const { whileFrozen } = keep;
+    const { ownership, metering, mayHandleSignals } = this.#spec;
+    const { whileFrozen } = metering;
     const plainShell = mayHandleSignals() ? undefined : this.pid;
     const end = () => terminate(ownership, { commandId: this.id }, { ...how, whileFrozen, plainShell });
-    // A shell that goes on has nothing more to do with it.
+    // After an in-place run the shell does not belong to the command any more.
     this.endedBy(reason, this.#goesOn ? Promise.resolve() : end());
   }
 
-  /** For whoever ends its processes otherwise. The outcome is known when that is done. */
+  /** The caller terminates the processes. The outcome waits for it. */
   endedBy(reason: StopReason, termination: Promise<unknown>): void {
     this.#stopReason ??= reason;
     this.#stopping = Promise.all([this.#stopping, termination]);
   }
 
-  /** A background process may hold them open after the end. Those of a shell that goes on are for its next command. */
+  /** A background process may hold them open after the end. The pipes of a shell that goes on are for its next command. */
   get pipes(): PipeReader[] {
     return this.#goesOn ? [] : [this.#stdout, this.#stderr];
   }
@@ -149,16 +149,16 @@ export class Command implements KnownCommand {
     return performance.now() - this.#began;
   }
 
-  /** It has ended and all is told, or it runs and nobody is about to stop it; and what was read of it is kept. */
+  /** Ready for an upgrade: it has an outcome, or it runs without a pending stop and all that was read is in the logs. */
   get isAtRest(): boolean {
     if (this.#outcome) return true;
     if (!this.#spec.canBeHandedOver()) return false;
     return !this.#isEnding && !this.#stopping && this.pipes.every((pipe) => pipe.isEnded || pipe.isAtRest);
   }
 
-  /** Of one that runs. */
+  /** Of a running command. */
   pack(packing: Packing): RunningCommandState {
-    const { process, timeoutS, keep, input, output, mayHandleSignals } = this.#spec;
+    const { process, timeoutS, metering, input, output, mayHandleSignals } = this.#spec;
     const [stdoutFd, stderrFd] = this.pipes.map((pipe) =>
       pipe.isEnded ? undefined : packing.descriptor(pipe.fd),
     );
@@ -172,16 +172,16 @@ export class Command implements KnownCommand {
       stdoutFd,
       stderrFd,
       input: input?.pack(packing),
-      meter: keep.pack(),
+      meter: metering.pack(),
       lastSignal: this.#lastSignal,
       mayHandleSignals: mayHandleSignals(),
     };
   }
 
   async #follow(): Promise<CommandOutcome> {
-    const { process, ownership, keep, timeoutS } = this.#spec;
+    const { process, ownership, metering, timeoutS } = this.#spec;
     const disarm = afterSeconds(leftOf(timeoutS, this.#elapsedMs), () => this.stop("timeout"));
-    const endWatch = keep.watch((reason) => this.stop(reason), this.#elapsedMs);
+    const endWatch = metering.watch((reason) => this.stop(reason), this.#elapsedMs);
     const exit = await process.exited;
     this.#isEnding = true;
     this.#goesOn = exit.goesOn === true;
@@ -190,14 +190,14 @@ export class Command implements KnownCommand {
     disarm();
     endWatch();
     if (this.#stopping) await this.#stopping;
-    const signal = keep.signalOf(exit, this.#stopReason);
-    this.output.finish(); // not before: what is being stopped may print without end until it is dead
+    const signal = metering.signalOf(exit, this.#stopReason);
+    this.output.finish(); // not before: a command that is being stopped may print until it is dead
     if (!this.#goesOn) await ownership.removeRoot(process.pid);
     await Promise.all([this.#stdout.drained(drainMaxMs), this.#stderr.drained(drainMaxMs)]);
     this.#stdout.discardRest();
     this.#stderr.discardRest();
     const leftovers = this.#goesOn ? [] : await this.#describeLeftovers();
-    const measured = keep.measure({ exitCode, signal }, process.usage(), this.#stopReason);
+    const measured = metering.measure({ exitCode, signal }, process.usage(), this.#stopReason);
     const reason = this.#reasonOf(exitCode, signal, measured);
     const { stdout, stderr } = this.output;
     const receipt = receiptOf(measured, stdout.totalBytes + stderr.totalBytes, leftovers.length);
@@ -207,7 +207,7 @@ export class Command implements KnownCommand {
     return this.#outcome;
   }
 
-  /** A process that is just being started still looks like its shell: it is given a moment to become itself. */
+  /** Between fork and exec a process still shows the command line of its shell, so such a process is read again. */
   async #describeLeftovers(): Promise<CommandOutcome["leftovers"]> {
     let found = await this.#spec.ownership.slicer.run(this.#lookForLeftovers());
     for (let looks = 1; looks < looksMax && found.some(({ command }) => isBeingStarted(command)); looks++) {
@@ -218,11 +218,11 @@ export class Command implements KnownCommand {
   }
 
   *#lookForLeftovers(): Steps<CommandOutcome["leftovers"]> {
-    const { ownership, process, keep } = this.#spec;
+    const { ownership, process, metering } = this.#spec;
     const found: CommandOutcome["leftovers"] = [];
     for (const { pid } of yield* ownership.leftoversOf(this.id, process.pid)) {
       const command = processTable.commandLine(pid);
-      if (!keep.isSandboxProcess(command)) found.push({ pid, command });
+      if (!metering.isSandboxProcess(command)) found.push({ pid, command });
       yield;
     }
     return found;
@@ -232,7 +232,7 @@ export class Command implements KnownCommand {
     if (this.#stopReason) return this.#stopReason;
     if (reason) return reason;
     const asked = this.#lastSignal;
-    // A shell whose command was signalled ends with 128 and the signal's number.
+    // A shell exits with 128 + n when signal n ended its command.
     const endedByIt = asked && (signal === asked || exitCode === 128 + constants.signals[asked]);
     return endedByIt ? "cancelled" : signal ? "signal" : "exit";
   }
@@ -240,6 +240,6 @@ export class Command implements KnownCommand {
 
 const lookMs = 3;
 const looksMax = 5;
-/** The script file of a prepared shell, as its forks show it. */
+/** The script file of a session shell, in the command line of its forks. */
 const scriptOfShell = / \/\S*\/trl-\d+-\w+\/\d+\/\w+$/;
 const isBeingStarted = (command: string) => command.startsWith("[") || scriptOfShell.test(command);

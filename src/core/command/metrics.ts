@@ -1,11 +1,11 @@
-// Counts of the commands that have ended, for whoever draws curves of them.
+// Counters of ended commands, for /metrics and system.stats.
 import type { ExitReason } from "../../protocol/exec.ts";
 
-/** Upper bounds of the durations' classes, in seconds. */
+/** Upper bounds of the histogram buckets, in seconds. */
 export const durationClasses = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1800] as const;
 
 export class CommandTally {
-  /** A command that exits with another code than 0 is an outcome of its own. */
+  /** `failure`: the command exited with a code other than 0. */
   readonly outcomes: Record<ExitReason | "failure", number> = {
     exit: 0,
     failure: 0,
@@ -17,7 +17,7 @@ export class CommandTally {
     file_size_limit: 0,
     wall_clock_limit: 0,
   };
-  /** How many took no longer than the class of the same place. */
+  /** Cumulative: how many took no longer than the bound at the same index. */
   readonly durations: number[] = durationClasses.map(() => 0);
   count = 0;
   secondsTotal = 0;

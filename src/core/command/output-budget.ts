@@ -1,16 +1,16 @@
-// What the output of all commands may take together, of those that run and of those that are kept. Where it is more,
-// the largest give first: each is cut down to the same level, and keeps its beginning and its end as always. What a
-// reader has not read yet is not given; such a log just does not grow any more, and its command waits for the reader.
+// Limits the memory for the output of all commands, running and retained. Beyond the limit the largest logs are cut down
+// to the same size, and keep their beginning and end. Output that a reader has not read yet stays; such a log does not
+// grow any more, and its command gets backpressure.
 import { outputLogMinBytes } from "../limits.ts";
-import { type CommandOutput, streamNames } from "./output.ts";
+import { type CommandOutput, type OutputObserver, streamNames } from "./output.ts";
 
-/** The level is that of so much, so that the next growth does not mean the same logs again. */
+/** Logs are cut down to this part of the limit, so that the next growth does not cut the same logs again. */
 const slack = 0.75;
 
-export class OutputBudget {
+export class OutputBudget implements OutputObserver {
   #heldBytes = 0;
   readonly #outputs = new Set<CommandOutput>();
-  /** With so much, nothing more could be given. */
+  /** With so many bytes, no log could be cut down further. */
   #stuckAt = 0;
 
   constructor(readonly maxBytes: number) {}
@@ -22,27 +22,26 @@ export class OutputBudget {
   add(output: CommandOutput): void {
     this.#outputs.add(output);
     this.#heldBytes += output.heldBytes;
-    output.onHeld = this.#held;
-    output.onTaken = this.#keep;
+    output.observe(this);
   }
 
   remove(output: CommandOutput): void {
     if (!this.#outputs.delete(output)) return;
     this.#heldBytes -= output.heldBytes;
-    output.onHeld = output.onTaken = undefined;
+    output.unobserve(this);
   }
 
-  readonly #held = (bytes: number): void => {
+  held(bytes: number): void {
     this.#heldBytes += bytes;
-  };
+  }
 
-  readonly #keep = (): void => {
+  taken(): void {
     if (this.#heldBytes <= this.maxBytes) this.#stuckAt = 0;
-    else if (this.#heldBytes > this.#stuckAt) this.#relieve();
-  };
+    else if (this.#heldBytes > this.#stuckAt) this.#shrinkLargest();
+  }
 
-  /** To cut a log down is to copy it, and all wait meanwhile: no more of them than have to be. */
-  #relieve(): void {
+  /** Copies a log to cut it down, which blocks the event loop: stops as soon as the limit is met. */
+  #shrinkLargest(): void {
     const logs = [...this.#outputs].flatMap((output) => streamNames.map((stream) => ({ output, stream })));
     const heldBy = ({ output, stream }: (typeof logs)[number]) => output[stream].heldBytes;
     const level = levelOf(logs.map(heldBy), this.maxBytes * slack);
@@ -57,7 +56,7 @@ export class OutputBudget {
   }
 }
 
-/** To which all that are larger must come down, so that the sum is no more than that. */
+/** The size to which all larger ones must shrink so that the sum is at most `sumMax`. */
 export function levelOf(sizes: readonly number[], sumMax: number): number {
   const ascending = [...sizes].sort((a, b) => a - b);
   let left = sumMax;

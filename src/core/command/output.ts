@@ -1,6 +1,5 @@
-// What a command prints, once for all who want it: kept in two logs, and read from them by any number of readers
-// at their own pace. A reader that is slow holds the command back, as a full pipe would; with no reader the
-// oldest is dropped.
+// The output of a command in two logs, which any number of readers read at their own pace. A slow reader causes
+// backpressure on the command, as a full pipe would; without readers the oldest output is dropped.
 import type { OutputState } from "../../upgrade/schema/commands.ts";
 import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
 import type { Sink } from "../process/pipe-reader.ts";
@@ -12,24 +11,33 @@ export type Offsets = Record<StreamName, number>;
 
 /** More than two pipes can hold. */
 const finishingBytesMax = 4 * 1024 * 1024;
-/** What one pipe holds at most, as a rule: to make room is to copy all, and is done once. */
+/** The usual capacity of a pipe: the log copies all of its bytes to grow, and so grows once. */
 const finishingStepBytes = 512 * 1024;
+
+export interface OutputObserver {
+  /** The logs allocated so many bytes, or freed them where it is negative. */
+  held(bytes: number): void;
+  /** A log took output. */
+  taken(): void;
+}
 
 export class CommandOutput {
   readonly stdout: StreamLog;
   readonly stderr: StreamLog;
+  readonly #observers = new Set<OutputObserver>();
   #readers = new Set<OutputReader>();
   #waiting: (() => void)[] = [];
   #isFinishing = false;
   #finishingBytes = 0;
   #isComplete = false;
   #takesAll = false;
-  /** Something was taken in. */
-  onTaken: (() => void) | undefined;
 
   constructor(stdout: StreamLog, stderr: StreamLog) {
     this.stdout = stdout;
     this.stderr = stderr;
+    stdout.onHeld = stderr.onHeld = (bytes) => {
+      for (const observer of this.#observers) observer.held(bytes);
+    };
   }
 
   static keeping(bytesMax: number): CommandOutput {
@@ -44,12 +52,15 @@ export class CommandOutput {
     return this.stdout.heldBytes + this.stderr.heldBytes;
   }
 
-  /** Of memory that was taken or given back. */
-  set onHeld(onHeld: ((bytes: number) => void) | undefined) {
-    this.stdout.onHeld = this.stderr.onHeld = onHeld;
+  observe(observer: OutputObserver): void {
+    this.#observers.add(observer);
   }
 
-  /** Keeps less of a stream from now on; false where a reader has not read yet what would be dropped. */
+  unobserve(observer: OutputObserver): void {
+    this.#observers.delete(observer);
+  }
+
+  /** Lowers the limit of a stream; false where a reader has not read yet what would be dropped. */
   shrink(stream: StreamName, keptBytesMax: number): boolean {
     let neededFrom = Number.POSITIVE_INFINITY;
     for (const { offsets } of this.#readers) neededFrom = Math.min(neededFrom, offsets[stream]);
@@ -60,13 +71,13 @@ export class CommandOutput {
     return { stdout: this.stdout.pack(packing), stderr: this.stderr.pack(packing) };
   }
 
-  /** What has been read from the pipes is taken in, however slow a reader is; or no longer so. */
+  /** Whether the logs take everything that was read from the pipes, without backpressure. */
   set takesAll(takesAll: boolean) {
     this.#takesAll = takesAll;
     this.#readerMoved();
   }
 
-  /** No more will come. */
+  /** All output is in the logs. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -79,7 +90,7 @@ export class CommandOutput {
     return (chunk) => this.#take(stream, chunk);
   }
 
-  /** The command's own process has ended: what it has left in its pipes is taken, however slow a reader is. */
+  /** The command's own process has ended: the logs take the rest of its pipes without backpressure. */
   finish(): void {
     this.#isFinishing = true;
     this.#readerMoved();
@@ -90,13 +101,13 @@ export class CommandOutput {
     for (const reader of this.#readers) reader.onChange();
   }
 
-  /** Gives back what was allocated for growth. */
+  /** Frees memory that was allocated for growth. */
   compact(): void {
     this.stdout.compact();
     this.stderr.compact();
   }
 
-  /** Reads from these offsets, or from the first ones after them that are still there. */
+  /** Reads from these offsets, or from the first retained ones after them. */
   openReader(from: Offsets, onChange: () => void): OutputReader {
     const reader = new OutputReader(this, from, onChange, () => this.#readerMoved());
     this.#readers.add(reader);
@@ -109,17 +120,17 @@ export class CommandOutput {
   }
 
   #take(stream: StreamName, chunk: Uint8Array): void | Promise<void> {
-    const room = this.#roomIn(stream);
-    if (room < chunk.length) return this.#takeSlowly(stream, chunk);
+    const capacity = this.#capacityFor(stream);
+    if (capacity < chunk.length) return this.#takeSlowly(stream, chunk);
     this[stream].push(chunk);
     this.#changed();
   }
 
   async #takeSlowly(stream: StreamName, chunk: Uint8Array): Promise<void> {
     for (let rest = chunk; rest.length > 0; ) {
-      const fitting = rest.subarray(0, this.#roomIn(stream));
+      const fitting = rest.subarray(0, this.#capacityFor(stream));
       if (fitting.length < rest.length && (this.#isFinishing || this.#takesAll)) {
-        if (this.#finishingBytes > finishingBytesMax && !this.#takesAll) return; // a background process, which is not waited for
+        if (this.#finishingBytes > finishingBytesMax && !this.#takesAll) return; // a background process prints on
         if (!this.#takesAll) this.#finishingBytes += rest.length;
         this[stream].expand(Math.max(rest.length, finishingStepBytes));
         continue;
@@ -134,14 +145,16 @@ export class CommandOutput {
     }
   }
 
-  #roomIn(stream: StreamName): number {
-    let room = Number.POSITIVE_INFINITY;
-    for (const reader of this.#readers) room = Math.min(room, this[stream].spaceFor(reader.offsets[stream]));
-    return Math.max(0, room);
+  /** How many bytes a stream can take before a reader loses output. */
+  #capacityFor(stream: StreamName): number {
+    let capacity = Number.POSITIVE_INFINITY;
+    for (const { offsets } of this.#readers)
+      capacity = Math.min(capacity, this[stream].spaceFor(offsets[stream]));
+    return Math.max(0, capacity);
   }
 
   #changed(): void {
-    this.onTaken?.();
+    for (const observer of this.#observers) observer.taken();
     for (const reader of this.#readers) reader.onChange();
   }
 
@@ -153,18 +166,18 @@ export class CommandOutput {
 export interface OutputPiece {
   stream: StreamName;
   offset: number;
-  /** A view: to be used before anything else is read or written. */
+  /** A view, valid until the next read or write. */
   bytes: Uint8Array;
-  /** Nothing comes after it, or a cut. */
+  /** The end of the output, or a gap, follows. */
   isLast: boolean;
-  /** Bytes before it that are not kept any more. */
+  /** Where a gap before it begins: those bytes are no longer retained. */
   missingFrom: number | undefined;
 }
 
 export class OutputReader {
   constructor(
     readonly output: CommandOutput,
-    /** What is to be read next. */
+    /** Where the next read begins. */
     readonly offsets: Offsets,
     readonly onChange: () => void,
     readonly onMoved: () => void,
@@ -177,7 +190,7 @@ export class OutputReader {
     );
   }
 
-  /** The next bytes of a stream; undefined where there are none yet. */
+  /** The next bytes of a stream, without moving on; undefined where there are none yet. */
   peek(stream: StreamName, maxBytes: number, onCharacters: boolean): OutputPiece | undefined {
     const log = this.output[stream];
     const wanted = this.offsets[stream];

@@ -1,4 +1,4 @@
-// What is kept of a command that has ended, here or under another program, which has become this one.
+// What the store keeps of a command that has ended, before or after an upgrade.
 import type { PastCommandState } from "../../upgrade/schema/commands.ts";
 import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
 import type { CommandOutcome, KnownCommand } from "./command.ts";
@@ -26,7 +26,7 @@ export class PastCommand implements KnownCommand {
     return new PastCommand({ ...state, startedAt: new Date(startedAt), output: kept });
   }
 
-  /** Nobody is there any more. */
+  /** The process is gone. */
   signal(): void {}
   stop(): void {}
 }

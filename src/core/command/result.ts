@@ -1,4 +1,4 @@
-// exec.run's reply: what a command printed, gathered within bounds, and how it ended.
+// The reply of exec.run: output within its limits, and the outcome.
 import { type Encoding, isTimeout, omissionMarker, type RunResult } from "../../protocol/exec.ts";
 import type { StreamLog } from "../process/stream-log.ts";
 import type { CommandOutcome } from "./command.ts";
@@ -7,7 +7,7 @@ import type { CommandOutput } from "./output.ts";
 // A byte order mark is output like any other.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** A run is a stream that is gathered: the same command, and what its output log has kept of it. */
+/** exec.run is the same as exec.stream, with the retained output in one reply. */
 export function gather(
   output: CommandOutput,
   outcome: CommandOutcome,

@@ -1,4 +1,4 @@
-// A command that runs on while the program that started it becomes another.
+// Restores a command that ran during an upgrade.
 import type { RunningCommandState } from "../../upgrade/schema/commands.ts";
 import type { Unpacking } from "../../upgrade/schema/fields.ts";
 import type { MeteredRun } from "../isolation/metered-run.ts";
@@ -11,7 +11,7 @@ import { CommandOutput } from "./output.ts";
 export function resumeCommand(
   state: RunningCommandState,
   given: Unpacking,
-  keep: MeteredRun,
+  metering: MeteredRun,
   ownership: ProcessOwnership,
 ): Command {
   return new Command({
@@ -22,7 +22,7 @@ export function resumeCommand(
     timeoutS: state.timeoutS,
     output: CommandOutput.from(state.output, given),
     input: state.input && PipeWriter.from(state.input, given),
-    keep,
+    metering,
     mayHandleSignals: () => state.mayHandleSignals,
     before: {
       startedAt: new Date(state.startedAt),

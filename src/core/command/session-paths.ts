@@ -1,5 +1,5 @@
-// Directories as those inside a session see them. Without another root or a /tmp of its own that is how the daemon
-// sees them, too.
+// Directories as the programs of a session see them. They differ from the daemon's view where the session has another
+// root or a /tmp of its own.
 
 import { hostPath, type InsideView } from "../isolation/inside-paths.ts";
 import type { SessionIsolation } from "../isolation/session-isolation.ts";
@@ -7,21 +7,21 @@ import { identityOf, isDirectory, requireDirectory, requireOpenDirectory } from 
 
 export interface SessionPaths {
   isDirectory(path: Uint8Array): boolean;
-  /** What tells a directory from another, and from a later one of the same name. */
+  /** Differs between two directories, also between a removed one and a later one of the same name. */
   identityOf(path: Uint8Array): string | undefined;
-  /** A directory as a client gave it. */
+  /** Resolves a directory of a request; throws where it is none. */
   require(given: string, base: string | undefined): string;
 }
 
-const ownPlaces: SessionPaths = { isDirectory, identityOf, require: requireOpenDirectory };
+const hostPaths: SessionPaths = { isDirectory, identityOf, require: requireOpenDirectory };
 
 export function sessionPathsOf(sessionIsolation: SessionIsolation | undefined): SessionPaths {
   const view = sessionIsolation?.view;
-  return view ? placesIn(view) : ownPlaces;
+  return view ? pathsIn(view) : hostPaths;
 }
 
-function placesIn(view: InsideView): SessionPaths {
-  // A name that is no text is not looked up: such a directory counts as gone, and the session can go elsewhere.
+function pathsIn(view: InsideView): SessionPaths {
+  // A name that is not UTF-8 cannot be translated: such a directory counts as missing, and the session can leave it.
   const onHost = (path: Uint8Array) => Buffer.from(hostPath(view, Buffer.from(path).toString()));
   return {
     isDirectory: (path) => isDirectory(onHost(path)),

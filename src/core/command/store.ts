@@ -1,4 +1,5 @@
-// Commands by id: those that run, and for a while those that have ended, for clients that come back.
+// Commands by id: running ones, and for a while ended ones, for clients that reconnect.
+
 import { memoryLimit } from "../../platform/own-process.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { CommandStoreState, PastRecordState } from "../../upgrade/schema/commands.ts";
@@ -19,22 +20,28 @@ import { PastCommand, packPast } from "./past-command.ts";
 export interface CommandDetails {
   sessionId: string;
   sessionName: string | null;
-  /** For those who look at what runs. */
+  /** The command line as exec.list shows it. */
   text: string;
   kind: "run" | "stream";
 }
 
 export interface CommandRecord extends CommandDetails {
-  /** The connection that has made the session, or the session: what is kept is divided among them. */
+  /** The connection that created the session, or the session: owners share the limit for ended commands. */
   owner: string;
   command: KnownCommand;
   endedAt: Instant | undefined;
-  /** Resolves when the session has taken over what it changed; with where the session stands then. */
+  /** Resolves with the session's directory once the session has the new shell state. */
   settled: Promise<{ workingDir: string }>;
-  /** The same, once it is known. */
+  /** The result of `settled`. */
   workingDir?: string;
-  /** What it took when it ended. */
+  /** Bytes of its output when it ended. */
   keptBytes?: number;
+}
+
+/** Ended commands of one owner. */
+interface Share {
+  count: number;
+  bytes: number;
 }
 
 /** Reported to a receiver outside of the core. */
@@ -44,21 +51,15 @@ export interface CommandEvents {
   commandEnded(record: CommandRecord): void;
 }
 
-/** What an owner has of what is kept. */
-interface Share {
-  count: number;
-  bytes: number;
-}
-
 export class CommandStore {
   readonly tally = new CommandTally();
   #running = new Map<string, CommandRecord>();
-  /** In the order of their end, as a Map keeps them. */
+  /** Oldest first, which is the order of a Map. */
   #ended = new Map<string, CommandRecord>();
   #endedBytes = 0;
   readonly #shares = new Map<string, Share>();
   readonly budget = new OutputBudget(Math.min(outputBytesMax, memoryLimit() / 8));
-  /** No more are begun: another program is to take this one's place. */
+  /** Refuses new commands: an upgrade is about to begin. */
   isClosed = false;
 
   constructor(readonly events: CommandEvents) {}
@@ -70,12 +71,12 @@ export class CommandStore {
     void ended.then(() => this.#end(record));
     void record.settled.then(({ workingDir }) => {
       record.workingDir = workingDir;
-      // With the command itself its process, its pipes and all that watched them would be kept.
+      // A reference to the command would keep its process, pipes and listeners in memory.
       record.command = new PastCommand(record.command);
     });
   }
 
-  /** Those that run come with their sessions. */
+  /** Ended commands; running ones are packed with their sessions. */
   pack(packing: Packing): CommandStoreState {
     return {
       ended: [...this.#ended.values()].map((record) => packRecord(record, packing)),
@@ -92,7 +93,7 @@ export class CommandStore {
       const kept = { ...record, owner: record.sessionId };
       this.budget.add(command.output);
       this.events.commandEnded(kept);
-      this.#keep(kept);
+      this.#retain(kept);
     }
   }
 
@@ -100,7 +101,7 @@ export class CommandStore {
     return this.#running.has(id) || this.#ended.has(id);
   }
 
-  /** Also by a command that has ended: who sends a request twice does not run it twice. */
+  /** Also for the id of an ended command, so that a request that is sent twice runs once. */
   refuseTaken(id: string): void {
     if (!this.has(id)) return;
     throw new TrlError("INVALID_PARAMS", `command_id: there is a command ${id} already`);
@@ -112,7 +113,7 @@ export class CommandStore {
     return record;
   }
 
-  /** Those that have ended first. */
+  /** Ended commands first. */
   list(state?: "running" | "ended"): CommandRecord[] {
     return [
       ...(state === "running" ? [] : this.#ended.values()),
@@ -120,7 +121,7 @@ export class CommandStore {
     ];
   }
 
-  /** Keeps to the bounds. The owner that has most kept gives its oldest; what ended last goes only for its age. */
+  /** Applies the limits. The owner with most loses its oldest; the command that ended last expires by age only. */
   forgetOld(): void {
     const now = steadyMs();
     for (const record of this.#ended.values()) {
@@ -145,7 +146,7 @@ export class CommandStore {
     return found!;
   }
 
-  #keep(record: CommandRecord): void {
+  #retain(record: CommandRecord): void {
     const bytes = record.command.output.heldBytes;
     record.keptBytes = bytes;
     this.#ended.set(record.command.id, record);
@@ -173,12 +174,12 @@ export class CommandStore {
     this.#running.delete(command.id);
     this.events.commandEnded(record);
     command.output.compact();
-    this.#keep(record);
+    this.#retain(record);
     this.forgetOld();
   }
 }
 
-/** What is told of a command line: its beginning, never half a character. */
+/** The beginning of a command line, without half a surrogate pair. */
 export function shownText(command: string): string {
   if (command.length <= commandTextMaxChars) return command;
   return `${command.slice(0, commandTextMaxChars - 3).replace(/[\ud800-\udbff]$/, "")}...`;

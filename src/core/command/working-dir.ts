@@ -1,4 +1,4 @@
-// Where a session or a terminal runs, and with which shell.
+// Default directory and shell of sessions and terminals.
 import { accessSync, constants, statSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
 import type { SessionIsolation } from "../isolation/session-isolation.ts";
@@ -6,11 +6,11 @@ import type { Env } from "../process/environment.ts";
 
 const defaultWorkingDir = "/tmp";
 
-/** Another root need not have anything but itself. */
+/** Another root may lack every directory but `/`. */
 export const workingDirIn = (sessionIsolation: SessionIsolation | undefined): string =>
   sessionIsolation?.view && sessionIsolation.view.root !== "/" ? "/" : defaultWorkingDir;
 
-/** A path as it is, or a name to be found on the daemon's PATH. In another root it is found there, by its path alone. */
+/** A path, or a name that is looked up on the daemon's PATH. In another root only paths are resolved. */
 export function resolveShell(given: string | undefined, env: Env, root?: string | null): string {
   const PATH = env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin";
   if (root && root !== "/") return given?.startsWith("/") ? given : `/bin/${given ?? "sh"}`;

@@ -5,7 +5,7 @@ import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams, CreateResult } from "../../protocol/session.ts";
 import type { CoreState } from "../../upgrade/schema/document.ts";
 import { newId } from "../../util/ids.ts";
-import { WarmShellPool } from "../command/runners/warm-shell-pool.ts";
+import type { RunnerAccelerators } from "../command/runners/accelerators.ts";
 import { CommandStore } from "../command/store.ts";
 import { resolveShell } from "../command/working-dir.ts";
 import { IsolationFactory } from "../isolation/isolation-factory.ts";
@@ -17,6 +17,7 @@ import type { Log } from "../log.ts";
 import type { CoreOptions } from "../options.ts";
 import type { ProcessOwnership } from "../process/ownership.ts";
 import { terminate } from "../process/terminate.ts";
+import type { TerminalAccelerators } from "../terminal/create-terminal.ts";
 import { Terminals } from "../terminal/terminals.ts";
 import { refuseUnderPressure } from "./admission.ts";
 import { createSession, usualEnvOf } from "./create-session.ts";
@@ -25,8 +26,14 @@ import { noEvents, type RuntimeEvents } from "./events.ts";
 import type { Session } from "./session.ts";
 import type { SessionContext } from "./session-spec.ts";
 
+/** Implementations of src/fast that the daemon injects. */
+export interface CoreAccelerators extends TerminalAccelerators {
+  runners: RunnerAccelerators;
+}
+
 export interface SessionRegistrySpec {
   options: CoreOptions;
+  accelerators: CoreAccelerators;
   log: Log;
   ownership: ProcessOwnership;
   events?: RuntimeEvents | undefined;
@@ -60,7 +67,15 @@ export class SessionRegistry {
   readonly #housekeepingTimer: Timer;
 
   constructor(spec: SessionRegistrySpec) {
-    const { options, log, ownership, events = noEvents, isRemoteId = () => false, before } = spec;
+    const {
+      options,
+      accelerators,
+      log,
+      ownership,
+      events = noEvents,
+      isRemoteId = () => false,
+      before,
+    } = spec;
     this.options = options;
     this.log = log;
     this.ownership = ownership;
@@ -73,13 +88,14 @@ export class SessionRegistry {
     this.context = {
       ...{ options, log, ownership, commands: this.commands },
       newShellDir: () => `${options.runDir}/${++this.#shellCount}`,
-      warmShellPool: new WarmShellPool(),
+      accelerators: accelerators.runners,
       usualEnv: usualEnvOf(options),
     };
     const limited = { ...options, maxProcesses: options.sessionMaxProcesses };
     this.isolations = new IsolationFactory(limited, ownership, before?.enclosures);
     this.terminals = new Terminals({
-      ...{ options, log, events, ownership },
+      options: { ...options, accelerators },
+      ...{ log, events, ownership },
       isolations: this.isolations,
       refuseNew: () => this.#refuseNew(),
       isTaken: (id) => this.#sessions.has(id) || isRemoteId(id),

@@ -219,7 +219,7 @@ export class Session {
       timeoutS: effectiveTimeoutS(params.command, params.timeout_s, timeoutS),
       output: CommandOutput.keeping(outputBytes),
       input,
-      keep: meteredRun,
+      metering: meteredRun,
     });
     const details = { text: shownText(params.command), sessionId: this.id, sessionName: name, kind };
     const ended = this.#track(command, details, launched.settle);

@@ -39,6 +39,15 @@ export interface TerminalOptions {
   defaultShell: string | undefined;
   ptyDriver: DriverName | "auto";
   sessionTtlS: number;
+  accelerators: TerminalAccelerators;
+}
+
+/** Implementations of src/fast for terminals. */
+export interface TerminalAccelerators {
+  /** `direct-read`: the daemon reads terminals itself, where the system allows it. Plain: Bun reads them. */
+  readsDirectly: boolean;
+  /** `simd`: how many bytes at the beginning are certainly plain text. Plain: 0. */
+  plainStart?: (bytes: Uint8Array) => number;
 }
 
 interface Identity {
@@ -81,6 +90,7 @@ export function createTerminal(
       env,
       daemonVariables: Object.keys(options.env),
       workingDir: cwd,
+      readsDirectly: options.accelerators.readsDirectly,
       cols,
       rows,
     },
@@ -92,6 +102,7 @@ export function restoreTerminal(
   serial: number,
   restored: RestoredTerminal,
   services: SharedServices,
+  { accelerators: { readsDirectly } }: TerminalOptions,
   sessionIsolation: SessionIsolation | undefined,
 ): Terminal {
   const { id, name, shell, command, driver, workingDir, idleTimeoutS, maxAgeS, env, size } = restored.state;
@@ -99,7 +110,7 @@ export function restoreTerminal(
     ...{ id, serial, name, shell, command, workingDir, idleTimeoutS, maxAgeS, sessionIsolation },
     ...services,
     driver: drivers[driver],
-    pty: { argv: [shell], env, daemonVariables: [], workingDir, ...size },
+    pty: { argv: [shell], env, daemonVariables: [], workingDir, readsDirectly, ...size },
     restored,
   });
 }

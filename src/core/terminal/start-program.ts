@@ -48,7 +48,8 @@ export function startProgram(spec: TerminalSpec, onOutput: PtySpec["onOutput"]):
   if (restored?.state.ended) return endedPty(restored.state.pid);
   const cgroup = sessionIsolation?.cgroup;
   ownership.addSession(id, cgroup && (() => cgroup.members()));
-  if (restored) return adoptPty(restored.state.pid, restored.state.live!, restored.unpacking, onOutput);
+  if (restored)
+    return adoptPty(restored.state.pid, restored.state.live!, restored.unpacking, { ...pty, onOutput });
   try {
     return ownership.start(id, () => driver.spawn({ ...pty, onOutput }));
   } catch (error) {

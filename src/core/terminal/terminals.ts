@@ -61,7 +61,7 @@ export class Terminals {
     readonly outputBytesMax = Math.min(terminalRingsBytesMax, memoryLimit() / 8),
   ) {
     const { ownership } = context;
-    this.#screens = new Screens(ownership);
+    this.#screens = new Screens(ownership, context.options.accelerators.plainStart);
     const mayKeep = (bytes: number) =>
       this.list().reduce((sum, { ring }) => sum + ring.heldBytes, bytes) <= this.outputBytesMax;
     this.#services = { ownership, screens: this.#screens, scheduler: new OutputScheduler(), mayKeep };
@@ -121,9 +121,9 @@ export class Terminals {
 
   /** Restores a terminal after an upgrade. */
   resume(state: TerminalState, sessionIsolation: SessionIsolation | undefined, unpacking: Unpacking): void {
-    const { events } = this.context;
+    const { events, options } = this.context;
     const restored = { state, unpacking };
-    const terminal = restoreTerminal(++this.#lastSerial, restored, this.#services, sessionIsolation);
+    const terminal = restoreTerminal(++this.#lastSerial, restored, this.#services, options, sessionIsolation);
     if (terminal.exit) {
       events.terminalEnded(terminal);
       this.#exited.set(state.id, terminal);

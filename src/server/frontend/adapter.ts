@@ -14,9 +14,9 @@ import {
 import type { MethodName, Params, Result } from "../../protocol/methods.ts";
 import type { TerminalSummary } from "../../protocol/pty.ts";
 import { hostRuntime } from "../../protocol/runtime.ts";
-import { validateObject } from "../../protocol/validate.ts";
 import type { Runtime } from "../../remote/runtime.ts";
 import { RemoteTerminal } from "../../remote/subscriptions/terminal.ts";
+import type { ByteEncoder } from "../../util/byte-encoder.ts";
 import { subscribe } from "../handlers/pty-subscriptions.ts";
 import type { Client } from "../outgoing-queue.ts";
 import type { Router } from "../router.ts";
@@ -38,6 +38,7 @@ const subscribing = { from: undefined, scrollback: replayScrollback, exitsAfterT
 export interface FrontendContext {
   router: Router;
   terminals: Terminals;
+  encoder: ByteEncoder;
   isToken(given: string): boolean;
 }
 
@@ -70,7 +71,7 @@ export class FrontendAdapter {
     if (!tag) return ["Error", { message: `unknown message type "${type.slice(0, 64)}"` }];
     try {
       const { sessionId, ...rest } = fields;
-      const message = validateObject(
+      const message = this.context.router.context.validator.object(
         frontendMessages[tag],
         sessionId === undefined ? fields : { session_id: sessionId, ...rest },
       );
@@ -103,7 +104,7 @@ const actionsOf = (context: FrontendContext): Actions => ({
   Ping: () => ["Pong", {}],
 });
 
-function terminalActions({ router, terminals }: FrontendContext): Omit<Actions, "Auth" | "Ping"> {
+function terminalActions({ router, terminals, encoder }: FrontendContext): Omit<Actions, "Auth" | "Ping"> {
   const call = <M extends MethodName>(method: M, params: Params<M>, client: Client) =>
     router.call(method, params, client) as Result<M> | Promise<Result<M>>;
   return {
@@ -143,7 +144,7 @@ function terminalActions({ router, terminals }: FrontendContext): Omit<Actions, 
         return undefined;
       }
       return await terminals.use(session_id, async (terminal) => {
-        await watch(terminal, client, dialect);
+        await watch(terminal, client, { dialect, encoder });
         return undefined;
       });
     },
@@ -174,8 +175,12 @@ function terminalActions({ router, terminals }: FrontendContext): Omit<Actions, 
 }
 
 /** The screen comes before the answers to later messages. */
-async function watch(terminal: Terminal, client: Client, dialect: TerminalDialect): Promise<void> {
-  const subscription = subscribe(terminal, client, { dialect, ...subscribing });
+async function watch(
+  terminal: Terminal,
+  client: Client,
+  how: { dialect: TerminalDialect; encoder: ByteEncoder },
+): Promise<void> {
+  const subscription = subscribe(terminal, client, { ...how, ...subscribing });
   client.frontend.watched.set(terminal, subscription);
   await subscription.prepare();
 }

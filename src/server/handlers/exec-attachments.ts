@@ -8,7 +8,7 @@ import type { HandlerContext, Handlers } from "./handlers.ts";
 
 export type AttachmentHandlers = Pick<Handlers, "exec.attach" | "exec.ack" | "exec.detach">;
 
-export function attachmentHandlers({ registry, stallTimeoutS }: HandlerContext): AttachmentHandlers {
+export function attachmentHandlers({ registry, stallTimeoutS, encoder }: HandlerContext): AttachmentHandlers {
   return {
     "exec.attach": ({ stream_id, encoding = "utf8", ...wanted }, client) => {
       const { command, sessionId, endedAt } = registry.commands.get(stream_id);
@@ -24,6 +24,7 @@ export function attachmentHandlers({ registry, stallTimeoutS }: HandlerContext):
       attach(command, client, {
         from: { ...from },
         encoding,
+        encoder,
         stallTimeoutS: wanted.stall_timeout_s ?? stallTimeoutS,
         windowBytes: windowOf(wanted),
         resumeKey: wanted.resume_key,
@@ -59,7 +60,7 @@ export function attachmentHandlers({ registry, stallTimeoutS }: HandlerContext):
 export function attach(
   command: KnownCommand,
   { lane, attachments, afterReply }: Client,
-  how: Pick<AttachmentSpec, "from" | "encoding" | "stallTimeoutS" | "windowBytes" | "resumeKey">,
+  how: Pick<AttachmentSpec, "from" | "encoding" | "encoder" | "stallTimeoutS" | "windowBytes" | "resumeKey">,
 ): void {
   const own = attachments.get(command.id) ?? new Set();
   attachments.set(command.id, own);

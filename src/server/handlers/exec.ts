@@ -16,7 +16,7 @@ type ExecHandlers = Pick<
   Exclude<Extract<keyof Handlers, `exec.${string}`>, keyof AttachmentHandlers>
 >;
 
-export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecHandlers {
+export function execHandlers({ registry, stallTimeoutS, encoder }: HandlerContext): ExecHandlers {
   return {
     "exec.run": async (params, { quota }) => {
       const result = await quota.command(() => {
@@ -46,6 +46,7 @@ export function execHandlers({ registry, stallTimeoutS }: HandlerContext): ExecH
       attach(command, client, {
         from: { stdout: 0, stderr: 0 },
         encoding: encoding ?? "utf8",
+        encoder,
         stallTimeoutS: stall_timeout_s ?? stallTimeoutS,
         windowBytes,
         resumeKey: resume_key,

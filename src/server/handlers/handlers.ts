@@ -5,6 +5,7 @@ import type { MethodName, Params, Result } from "../../protocol/methods.ts";
 import type { LastUpgrade, UpgradeParams, UpgradeResult } from "../../protocol/system.ts";
 import type { Recovered } from "../../recovery/recovered.ts";
 import type { Runtimes } from "../../remote/runtimes.ts";
+import type { ByteEncoder } from "../../util/byte-encoder.ts";
 import type { ServerCounters } from "../counters.ts";
 import type { Client } from "../outgoing-queue.ts";
 import { execHandlers } from "./exec.ts";
@@ -27,6 +28,8 @@ export interface HandlerContext {
   version: string;
   maxLineBytes: number;
   stallTimeoutS: number;
+  /** Writes output into frames. */
+  encoder: ByteEncoder;
   runtimes: Runtimes;
   /** Of a daemon that was killed before this one. */
   recovered: Recovered;

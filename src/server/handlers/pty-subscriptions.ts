@@ -8,7 +8,10 @@ import type { HandlerContext, Handlers } from "./handlers.ts";
 
 export type SubscriptionHandlers = Pick<Handlers, "pty.subscribe" | "pty.unsubscribe" | "pty.ack">;
 
-export function subscriptionHandlers({ registry: { terminals } }: HandlerContext): SubscriptionHandlers {
+export function subscriptionHandlers({
+  registry: { terminals },
+  encoder,
+}: HandlerContext): SubscriptionHandlers {
   return {
     "pty.subscribe": ({ session_id, from, replay, scrollback = 0, ...how }, client) =>
       terminals.use(session_id, async (terminal) => {
@@ -17,6 +20,7 @@ export function subscriptionHandlers({ registry: { terminals } }: HandlerContext
         const start = from ?? (replay === "none" ? ring.end : undefined);
         const subscription = subscribe(terminal, client, {
           dialect: methodDialect,
+          encoder,
           from: start,
           scrollback,
           windowBytes: how.window_bytes,

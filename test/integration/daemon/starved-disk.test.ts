@@ -6,7 +6,7 @@ import { startHere } from "../../support/daemon.ts";
 import { needs } from "../../support/needs.ts";
 import { anotherUid } from "../../support/other-user.ts";
 import { shellBinary } from "../../support/program.ts";
-import { newSession } from "../../support/session.ts";
+import { failToStartShell, newSession } from "../../support/session.ts";
 import { cpuShare, idleShareMax, smallDisk } from "../../support/starved.ts";
 import { trl } from "../../support/trl.ts";
 import { until } from "../../support/wait.ts";
@@ -44,7 +44,7 @@ needs("other users").test("a private directory that cannot be written to: the sa
   await session.run("cd /usr; x=1");
   const [runDir] = readdirSync(daemon.dir).filter((name) => name.startsWith(`trl-${daemon.pid}-`));
   chmodSync(join(daemon.dir, runDir!), 0o500);
-  const create = await wire.fail("session.create", {});
+  const create = await failToStartShell(wire);
   expect(create.code).toBe("SPAWN_FAILED");
   expect(create.message).toContain("EACCES");
   // One shell may have been started ahead, and runs builtins for as long as it lives.

@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { startHere } from "../../support/daemon.ts";
 import { needs } from "../../support/needs.ts";
 import { shellBinary } from "../../support/program.ts";
-import { newSession } from "../../support/session.ts";
+import { failToStartShell, newSession } from "../../support/session.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 import { newTerminal } from "../../support/terminal.ts";
 
@@ -48,7 +48,7 @@ needs("prlimit").test("a running daemon refuses what needs a file, and lives on"
   const limit = (bytes: string) =>
     Bun.spawnSync(["prlimit", "--pid", `${daemon.pid}`, `--fsize=${bytes}:`]).exitCode;
   expect(limit("0")).toBe(0);
-  const refused = await wire.fail("session.create", {});
+  const refused = await failToStartShell(wire);
   expect(refused).toMatchObject({ code: "SPAWN_FAILED", message: expect.stringContaining(remedy) });
   const bunPty = await wire.fail("pty.create", { driver: "bun-pty", command: "true" });
   expect(bunPty).toMatchObject({ code: "SPAWN_FAILED", message: expect.stringContaining(remedy) });

@@ -7,7 +7,7 @@ import { startHere } from "../../support/daemon.ts";
 import { needs } from "../../support/needs.ts";
 import { crowdedUid, runAs } from "../../support/other-user.ts";
 import { binary } from "../../support/program.ts";
-import { newSession } from "../../support/session.ts";
+import { failToStartShell, newSession } from "../../support/session.ts";
 import { cpuShare, idleShareMax } from "../../support/starved.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 import { until } from "../../support/wait.ts";
@@ -31,7 +31,7 @@ needs("other users").test(
 
     // Each of these makes the engine work, and would have it start a thread.
     for (let count = 0; count < 20; count++) await wire.call("system.describe", {});
-    const refused = await wire.fail("session.create", {});
+    const refused = await failToStartShell(wire);
     expect(refused.code).toBe("SPAWN_FAILED");
     expect(refused.message).toContain("EAGAIN");
     expect((await wire.fail("pty.create", { command: "true" })).code).toBe("SPAWN_FAILED");

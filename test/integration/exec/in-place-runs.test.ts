@@ -27,7 +27,7 @@ const pidOf = (run: Runner): Promise<number> =>
   until("a shell", async () => Number((await run(shellPid)).stdout.trim()));
 
 needs("linux").describe("one shell", () => {
-  test("runs them all, and the one that comes after", async () => {
+  needs("in-place").test("runs them all, and the one that comes after", async () => {
     const { out } = await newSession(wire, bash);
     const pid = await out(shellPid);
     await out("x=1");
@@ -38,7 +38,7 @@ needs("linux").describe("one shell", () => {
     expect(await out(shellPid)).not.toBe(pid);
   });
 
-  test("that is killed while it waits takes nothing with it", async () => {
+  needs("in-place").test("that is killed while it waits takes nothing with it", async () => {
     const { out, run } = await newSession(wire, bash);
     const pid = await pidOf(run);
     await out("x=1; y=$x");
@@ -47,36 +47,42 @@ needs("linux").describe("one shell", () => {
     expect(await out('echo "$x $y"')).toBe("1 1");
   });
 
-  test("that is killed before it could report has its command done once more, and once only", async () => {
-    const { run } = await newSession(wire, bash);
-    await run("x=a");
-    for (let i = 0; i < 20; i++) {
-      const before = (await run("echo $x")).stdout.trim();
-      const pid = await pidOf(run);
-      await run("x+=b");
-      process.kill(pid, "SIGKILL"); // perhaps while it reports
-      const after = await run('echo "$x"');
-      // The kill may also have met the next command, which then says so.
-      const value = after.signal === "SIGKILL" ? (await run('echo "$x"')).stdout : after.stdout;
-      expect(value.trim()).toBe(`${before}b`);
-    }
-  });
+  needs("in-place").test(
+    "that is killed before it could report has its command done once more, and once only",
+    async () => {
+      const { run } = await newSession(wire, bash);
+      await run("x=a");
+      for (let i = 0; i < 20; i++) {
+        const before = (await run("echo $x")).stdout.trim();
+        const pid = await pidOf(run);
+        await run("x+=b");
+        process.kill(pid, "SIGKILL"); // perhaps while it reports
+        const after = await run('echo "$x"');
+        // The kill may also have met the next command, which then says so.
+        const value = after.signal === "SIGKILL" ? (await run('echo "$x"')).stdout : after.stdout;
+        expect(value.trim()).toBe(`${before}b`);
+      }
+    },
+  );
 
-  test("that is killed before it could report knows where it came from when its command is done again", async () => {
-    const { run, out } = await newSession(wire, bash);
-    await out("cd /usr");
-    await out("cd /etc");
-    for (let i = 0; i < 10; i++) {
-      const pid = await pidOf(run);
-      await out(`x=${i}-$OLDPWD`);
-      process.kill(pid, "SIGKILL");
-      const after = await run('echo "$x"');
-      const value = after.signal === "SIGKILL" ? (await run('echo "$x"')).stdout : after.stdout;
-      expect(value.trim()).toBe(`${i}-/usr`);
-    }
-  });
+  needs("in-place").test(
+    "that is killed before it could report knows where it came from when its command is done again",
+    async () => {
+      const { run, out } = await newSession(wire, bash);
+      await out("cd /usr");
+      await out("cd /etc");
+      for (let i = 0; i < 10; i++) {
+        const pid = await pidOf(run);
+        await out(`x=${i}-$OLDPWD`);
+        process.kill(pid, "SIGKILL");
+        const after = await run('echo "$x"');
+        const value = after.signal === "SIGKILL" ? (await run('echo "$x"')).stdout : after.stdout;
+        expect(value.trim()).toBe(`${i}-/usr`);
+      }
+    },
+  );
 
-  test("that is killed after several has them done again where they were", async () => {
+  needs("in-place").test("that is killed after several has them done again where they were", async () => {
     const { id, run, out } = await newSession(wire, bash);
     const pid = await pidOf(run);
     // One after the other without a pause: the shell has not been asked what it has become.
@@ -88,7 +94,7 @@ needs("linux").describe("one shell", () => {
     expect((await wire.call("session.info", { session_id: id })).env_keys).toContain("z");
   });
 
-  test("runs so many that it has to be asked in between", async () => {
+  needs("in-place").test("runs so many that it has to be asked in between", async () => {
     const { out, run } = await newSession(wire, bash);
     const pid = await pidOf(run);
     for (let i = 0; i < 100; i++) await out(`x+=${i}.`);
@@ -130,7 +136,7 @@ needs("linux").describe("one shell", () => {
     expect(reasons.filter((reason) => reason !== "exit" && reason !== "cancelled")).toEqual([]);
   });
 
-  test("that is killed with a command in it leaves no descriptor", async () => {
+  needs("in-place").test("that is killed with a command in it leaves no descriptor", async () => {
     const { id, run } = await newSession(wire, bash);
     await run("x=1");
     const count = async () => (await wire.call("system.stats", {})).open_fds;

@@ -49,16 +49,20 @@ describe.each([
     expect(await out(`printenv _${more}`)).toMatch(/\/printenv$/);
   });
 
-  test("that dies by a signal says so, also when the session has a state", async () => {
-    const { run, out } = await newSession(wire, bash);
-    await out("x=1; f() { :; }");
-    expect(await run(`sh -c 'kill -SEGV $$'${more}`)).toMatchObject({
-      exit_code: 139,
-      signal: "SIGSEGV",
-      reason: "signal",
-    });
-    expect(await out("echo $?")).toBe("139");
-  });
+  // A shell that waits for its program reports the exit code alone.
+  needs("short-reports").test(
+    "that dies by a signal says so, also when the session has a state",
+    async () => {
+      const { run, out } = await newSession(wire, bash);
+      await out("x=1; f() { :; }");
+      expect(await run(`sh -c 'kill -SEGV $$'${more}`)).toMatchObject({
+        exit_code: 139,
+        signal: "SIGSEGV",
+        reason: "signal",
+      });
+      expect(await out("echo $?")).toBe("139");
+    },
+  );
 
   test("is not taken by a function of the name of that word", async () => {
     const env = { "BASH_FUNC_exec%%": '() { echo EXECFN "$@"; }' };
@@ -86,22 +90,25 @@ describe.each([
 });
 
 describe("a program", () => {
-  test("that the daemon starts uses up no shell, whatever the session has exported", async () => {
-    const { id, out, run } = await newSession(wire, bash);
-    const pid = await out("echo $BASHPID");
-    expect(await out("/bin/echo hello")).toBe("hello");
-    expect((await run("/bin/false")).exit_code).toBe(1);
-    expect(await out("printenv SHLVL;")).toBe("1");
-    expect(await out("echo $BASHPID")).toBe(pid);
-    for (const value of values) {
-      await run("f() { :; }; unset HOME; true");
-      await run(`export A=${quoted(value)}`);
-      await wire.call("session.info", { session_id: id }); // knows what that has changed
-      const another = await out("echo $BASHPID");
-      expect((await run("printenv A")).stdout).toBe(`${value}\n`);
-      expect(await out("echo $BASHPID")).toBe(another);
-    }
-  });
+  needs("direct-exec", "in-place").test(
+    "that the daemon starts uses up no shell, whatever the session has exported",
+    async () => {
+      const { id, out, run } = await newSession(wire, bash);
+      const pid = await out("echo $BASHPID");
+      expect(await out("/bin/echo hello")).toBe("hello");
+      expect((await run("/bin/false")).exit_code).toBe(1);
+      expect(await out("printenv SHLVL;")).toBe("1");
+      expect(await out("echo $BASHPID")).toBe(pid);
+      for (const value of values) {
+        await run("f() { :; }; unset HOME; true");
+        await run(`export A=${quoted(value)}`);
+        await wire.call("session.info", { session_id: id }); // knows what that has changed
+        const another = await out("echo $BASHPID");
+        expect((await run("printenv A")).stdout).toBe(`${value}\n`);
+        expect(await out("echo $BASHPID")).toBe(another);
+      }
+    },
+  );
 
   test("has its input, its directory, and a number that the next command is told", async () => {
     const { out, run } = await newSession(wire, bash);

@@ -11,6 +11,7 @@ import { Executables } from "../../../src/remote/provision/executables.ts";
 import { Runtimes } from "../../../src/remote/runtimes.ts";
 import { newCounters } from "../../../src/server/counters.ts";
 import { createHandlers } from "../../../src/server/handlers/handlers.ts";
+import { scalarEncoder } from "../../../src/util/byte-encoder.ts";
 
 const names = Object.keys(methods);
 const integrationDir = join(import.meta.dir, "../../integration");
@@ -28,6 +29,7 @@ test("every method has a handler, and every handler a method", () => {
     recovered: new Recovered(),
     startedAt: new Instant(),
     stallTimeoutS: 30,
+    encoder: scalarEncoder,
     upgrading: { count: 0, last: null, begin: () => Promise.reject(new Error("nothing is called")) },
   });
   expect(Object.keys(handlers).sort()).toEqual([...names].sort());

@@ -1,16 +1,16 @@
-// A command and its surroundings, as a session's shell is given them.
+// Builds what a shell needs to run a command: its text, directory, variables and functions.
 
 import { type ByteString, bytesOf, fromText } from "../../process/byte-string.ts";
 import { type EnvOverrides, oddVariables, shellOverrides } from "../../process/environment.ts";
 import type { SessionPaths } from "../session-paths.ts";
 import type { CommandFeed, ShellDialect, ShellState } from "../shell/dialect.ts";
 import type { LaunchRequest } from "./runner.ts";
-import type { WarmShell } from "./warm-shell.ts";
+import type { SessionShell } from "./session-shell.ts";
 
-/** `given` is the directory of the request, where it has one. */
+/** `requestDir` is the directory of the request, where it has one. */
 export function feedFor(
   request: LaunchRequest,
-  given: string | undefined,
+  requestDir: string | undefined,
   state: ShellState,
   dialect: ShellDialect,
 ): CommandFeed {
@@ -19,7 +19,7 @@ export function feedFor(
     commandId: request.commandId,
     command: fromText(request.command),
     state,
-    workingDir: given ? fromText(given) : state.workingDir,
+    workingDir: requestDir ? fromText(requestDir) : state.workingDir,
     place: "elsewhere",
     env: shellOverrides(request.env),
     hasStdin: request.wantsStdin,
@@ -30,11 +30,11 @@ export function feedFor(
 
 interface OddNames {
   functions: CommandFeed["functions"];
-  /** Only the environment that a shell is started with can carry them. */
+  /** Variables that a shell can only get through the environment that it is started with. */
   others: [name: string, value: string | null][];
 }
 
-/** What a command is given under names that are no variables. */
+/** Variables of a request with names that are not identifiers: exported functions, and the rest. */
 export function oddNames(env: EnvOverrides, { functionIn }: ShellDialect): OddNames {
   const functions: CommandFeed["functions"] = [];
   const others = oddVariables(env).filter(([variable, value]) => {
@@ -45,22 +45,22 @@ export function oddNames(env: EnvOverrides, { functionIn }: ShellDialect): OddNa
   return { functions, others };
 }
 
-/** For this shell, which has been given that state. */
+/** The feed with what depends on the shell that was fed `state`: how it gets to the command's directory. */
 export function feedForShell(
   feed: CommandFeed,
   state: ShellState,
-  places: SessionPaths,
-  shell: WarmShell,
+  paths: SessionPaths,
+  shell: SessionShell,
 ): CommandFeed {
-  const isGiven = feed.workingDir !== state.workingDir;
-  if (!isGiven && shell.waitsIn(state.workingDir)) return { ...feed, state, place: "here" };
-  const isThere = isGiven || places.isDirectory(bytesOf(state.workingDir));
-  if (isThere) return { ...feed, state, place: "elsewhere" };
-  return { ...feed, state, place: "gone", existingParent: existingParent(state.workingDir, places) };
+  const isOtherDir = feed.workingDir !== state.workingDir;
+  if (!isOtherDir && shell.isIn(state.workingDir)) return { ...feed, state, place: "here" };
+  const exists = isOtherDir || paths.isDirectory(bytesOf(state.workingDir));
+  if (exists) return { ...feed, state, place: "elsewhere" };
+  return { ...feed, state, place: "gone", existingParent: existingParent(state.workingDir, paths) };
 }
 
-function existingParent(path: ByteString, places: SessionPaths): ByteString {
+function existingParent(path: ByteString, paths: SessionPaths): ByteString {
   const parent = path.slice(0, path.lastIndexOf("/"));
   if (parent === "") return "/";
-  return places.isDirectory(bytesOf(parent)) ? parent : existingParent(parent, places);
+  return paths.isDirectory(bytesOf(parent)) ? parent : existingParent(parent, paths);
 }

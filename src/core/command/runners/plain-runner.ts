@@ -1,4 +1,4 @@
-// One `shell -c` a command; nothing is carried over. Also for shells that are not POSIX-like (fish, python).
+// Runs each command as `shell -c`, without state between commands. Also for shells that are not POSIX-like (fish, python).
 import type { RunnerState } from "../../../upgrade/schema/commands.ts";
 import type { SessionIsolation } from "../../isolation/session-isolation.ts";
 import { type Env, overlayEnv } from "../../process/environment.ts";

@@ -1,4 +1,4 @@
-// How commands get their process: through a stateful shell that is prepared ahead, or plainly by `shell -c`.
+// How a session starts its commands: in shells that carry state (stateful-runner.ts), or as `shell -c` (plain-runner.ts).
 import type { RunnerState } from "../../../upgrade/schema/commands.ts";
 import type { EnvOverrides } from "../../process/environment.ts";
 import type { SpawnedProcess } from "../../process/spawn.ts";
@@ -14,31 +14,31 @@ export interface LaunchRequest {
 
 export interface Launched {
   process: SpawnedProcess;
-  /** False for what runs in a shell that goes on, and is over at once, and until its shell was told to begin. */
+  /** False before `begin`, and for an in-place run, which is over soon. */
   canBeHandedOver: () => boolean;
-  /** To be written and closed by the caller, where input was wanted. */
+  /** The caller writes to it and closes it; present where the request wants input. */
   stdinFd: number | undefined;
-  /** The user's own, or those of a program that the shell became; false only where that is certain. */
+  /** Whether the process may have signal handlers; false only where it certainly has none. */
   mayHandleSignals: () => boolean;
-  /** Lets it run; to be called once, when all is ready for what it prints. */
+  /** Lets the command run. Called once, when its output is being read. */
   begin(): void;
-  /** To be called once, when the command has ended. */
+  /** Called once, when the command has ended. */
   settle(outcome: CommandOutcome): void;
 }
 
 export interface CommandRunner {
   readonly isStateful: boolean;
-  /** Where the session stands now. */
+  /** The session's current directory. */
   readonly workingDir: string;
-  /** Names of the variables that the next command will find exported. */
+  /** Names of the variables that the next command inherits. */
   readonly exportedNames: readonly string[];
   launch(request: LaunchRequest): Launched;
-  /** Lets go of what waits for a command, and has nothing else wait until the next one comes. */
+  /** Ends shells that wait for a command, and starts none until the next command. */
   rest(): void;
   readonly isAtRest: boolean;
   pack(): RunnerState;
-  /** To be called once, when the command has ended that ran when the program before handed this over. */
+  /** Called once, when a command that ran during an upgrade has ended. */
   settleResumed(outcome: CommandOutcome): void;
-  /** Ends whatever waits for a command. */
+  /** Ends shells that wait for a command. */
   dispose(): Promise<void>;
 }

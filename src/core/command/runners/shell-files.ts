@@ -1,4 +1,4 @@
-// The private directory of one shell: its scripts, and what it reports at its end.
+// The private directory of one shell: its scripts and its state report.
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, rmSync } from "node:fs";
 import { closeFd } from "../../../platform/libc.ts";
 import { shellStateMaxBytes } from "../../limits.ts";
@@ -7,19 +7,19 @@ import { type ReportedState, type ShellDialect, type Surroundings, shellFiles } 
 import type { SharedEnv } from "./shared-env.ts";
 
 export class ShellFiles {
-  /** Open for writing before there is a command, which is then written quickly. */
+  /** The command file, where it was opened ahead of the command. */
   commandFd: number | undefined;
-  /** Whether the shell reports at its end. Not where its command leaves it as it is. */
+  /** Whether the shell reports at its end. */
   mayReport = true;
 
   constructor(
     readonly dir: string,
     readonly dialect: ShellDialect,
-    /** What the shell was started with. */
+    /** Environment that the shell was started with. */
     readonly launchEnv: SharedEnv,
   ) {}
 
-  /** Undefined where the shell could not report. */
+  /** Undefined where there is no report, or it is too long. */
   readReport(): ByteString | undefined {
     const path = `${this.dir}/${shellFiles.report}`;
     const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -31,19 +31,19 @@ export class ShellFiles {
     return dialect.readReport(report, { feed, dir, launchEnv: launchEnv.all() });
   }
 
-  /** Gives back the directory. */
+  /** Removes the directory. */
   remove(): void {
     if (this.commandFd !== undefined) closeFd(this.commandFd);
     this.commandFd = undefined;
     try {
       rmSync(this.dir, { recursive: true, force: true });
     } catch {
-      // Somebody holds on to it; it goes with the daemon's own directory.
+      // A process may still write to it; the daemon removes its whole directory when it ends.
     }
   }
 }
 
-/** The directory is the command's, too: what it has put there in place of a file is not followed or waited for. */
+/** The command can write to the directory: a link or a FIFO that it put there is not followed, and not waited for. */
 function readPlainFile(path: string): ByteString | undefined {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   let fd: number | undefined;

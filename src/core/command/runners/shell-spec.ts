@@ -8,8 +8,8 @@ export interface ShellSpec {
   sessionId: string;
   shell: string;
   dialect: ShellDialect;
-  /** The session's own environment: every shell is started with it. */
+  /** Every shell is started with the session's own environment. */
   launchEnv: SharedEnv;
-  places: SessionPaths;
+  paths: SessionPaths;
   sessionIsolation: SessionIsolation | undefined;
 }

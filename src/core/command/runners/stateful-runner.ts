@@ -1,4 +1,5 @@
-// Keeps a session's shell state, and one shell started ahead that waits for it and for the next command.
+// Runs the commands of a session in shells that carry the session's state: each command gets a shell that is fed the
+// state and reports the new one at its end. Accelerators may start shells ahead, or do without one.
 import { TrlError } from "../../../protocol/errors.ts";
 import { failureOf } from "../../../util/failure.ts";
 import { internList } from "../../../util/intern.ts";
@@ -7,55 +8,65 @@ import { type EnvOverrides, overlayEnv } from "../../process/environment.ts";
 import { requireDescriptors } from "../../resources.ts";
 import type { CommandOutcome } from "../command.ts";
 import { sessionPathsOf } from "../session-paths.ts";
-import type { InPlaceKind } from "../shell/analysis/in-place-kind.ts";
 import type { CommandFeed, ShellState } from "../shell/dialect.ts";
 import { mayHandleSignals } from "../shell/script-parts.ts";
+import {
+  type DirectLauncher,
+  type InPlaceRunner,
+  planWholeReport,
+  type ReportPlanner,
+  type ShellSource,
+  type ShellSupply,
+  ShellsOnDemand,
+} from "./accelerators.ts";
 import { feedFor, feedForShell, oddNames } from "./command-feed.ts";
-import { DirectExec } from "./direct-exec.ts";
-import { NextShell, type ShellOwner } from "./next-shell.ts";
 import type { CommandRunner, Launched, LaunchRequest } from "./runner.ts";
+import { SessionShell } from "./session-shell.ts";
 import { SharedEnv } from "./shared-env.ts";
 import { ShellFiles } from "./shell-files.ts";
 import type { ShellSpec } from "./shell-spec.ts";
 import { type Reporter, SessionShellState } from "./shell-state.ts";
 import type { ShellContext, StatefulSpec, StatefulState } from "./stateful-spec.ts";
-import { WarmShell } from "./warm-shell.ts";
 
-export class StatefulRunner implements CommandRunner, ShellOwner {
+export class StatefulRunner implements CommandRunner, ShellSource {
   readonly isStateful = true;
   readonly #context: ShellContext;
   readonly #shellSpec: ShellSpec;
-  readonly #kept: SessionShellState;
-  readonly #spare: NextShell;
-  readonly #programs: DirectExec | undefined;
-  /** Counts the commands: what is put off must not meet the next one. */
+  readonly #shellState: SessionShellState;
+  readonly #supply: ShellSupply;
+  readonly #inPlace: InPlaceRunner | undefined;
+  readonly #directExec: DirectLauncher | undefined;
+  readonly #planReport: ReportPlanner;
+  /** Counts the commands, so that work after a reply is skipped once the next command has come. */
   #generation = 0;
   #busy: Reporter | undefined;
-  /** Files are to be removed, behind a reply. */
+  /** Files of the last command are yet to be removed. */
   #isTidying = false;
 
   constructor(spec: StatefulSpec) {
     const { sessionId, shell, dialect, sessionIsolation, env, tags, context, resumed } = spec;
     this.#context = context;
-    const places = sessionPathsOf(sessionIsolation);
+    const paths = sessionPathsOf(sessionIsolation);
     const { launchEnv: own, ...initial } = dialect.initialState({ ...env, ...tags });
-    const beginning = {
+    const firstState = {
       ...initial,
       workingDir: fromText(spec.workingDir),
       previousDir: undefined,
       exportedNames: internList(Object.keys(own)),
       lastStatus: 0,
     };
-    this.#kept = new SessionShellState((resumed?.state as ShellState | undefined) ?? beginning, places);
+    this.#shellState = new SessionShellState((resumed?.state as ShellState | undefined) ?? firstState, paths);
     const launchEnv = new SharedEnv(resumed?.launchEnv ?? own, context.usualEnv);
-    this.#shellSpec = { sessionId, shell, dialect, launchEnv, sessionIsolation, places };
-    const { programs } = dialect;
-    if (programs && !sessionIsolation)
-      this.#programs = new DirectExec(this.#shellSpec, programs, context.ownership);
-    this.#spare = new NextShell(this, context.warmShellPool);
+    this.#shellSpec = { sessionId, shell, dialect, launchEnv, sessionIsolation, paths };
+    const { accelerators, ownership } = context;
+    if (!sessionIsolation) {
+      this.#inPlace = accelerators.inPlace?.(dialect);
+      this.#directExec = accelerators.directExec?.(this.#shellSpec, ownership);
+    }
+    this.#planReport = accelerators.reportPlanner?.(dialect) ?? planWholeReport;
+    this.#supply = accelerators.shellSupply?.(this) ?? new ShellsOnDemand();
     if (resumed?.busy) this.#resume(resumed.busy);
-    else if (!resumed && context.warmShellPool.hasRoom) this.#spare.prepare();
-    this.#spare.feed();
+    else if (!resumed) this.#supply.open();
   }
 
   #resume({ dir, launchEnv, mayReport, request, feed }: NonNullable<StatefulState["busy"]>): void {
@@ -66,11 +77,11 @@ export class StatefulRunner implements CommandRunner, ShellOwner {
   }
 
   rest(): void {
-    this.#spare.rest();
+    this.#supply.rest();
   }
 
   get isAtRest(): boolean {
-    return this.#spare.isAtRest && !this.#isTidying;
+    return this.#supply.isAtRest && !this.#isTidying;
   }
 
   pack(): StatefulState {
@@ -80,163 +91,152 @@ export class StatefulRunner implements CommandRunner, ShellOwner {
       ...(launched as Omit<Reporter, "files">),
     };
     const launchEnv = this.#shellSpec.launchEnv.all();
-    return { kind: "stateful", launchEnv, state: this.#kept.state, busy };
+    return { kind: "stateful", launchEnv, state: this.state, busy };
   }
 
   settleResumed(outcome: CommandOutcome): void {
     if (this.#busy) this.#settle(this.#busy, outcome);
-    else this.#kept.ranProgram(outcome);
+    else this.#shellState.endedWithoutReport(outcome.exitCode);
   }
 
   get workingDir(): string {
-    return toText(this.#kept.state.workingDir);
+    return toText(this.state.workingDir);
   }
 
   get exportedNames(): readonly string[] {
-    return this.#kept.state.exportedNames;
+    return this.state.exportedNames;
   }
 
   get state(): ShellState {
-    return this.#kept.state;
+    return this.#shellState.state;
   }
 
-  newShell(spec = this.#shellSpec, isLean = false): WarmShell {
+  get isIsolated(): boolean {
+    return this.#shellSpec.sessionIsolation !== undefined;
+  }
+
+  newShell(spec = this.#shellSpec, isLean = false): SessionShell {
     requireDescriptors();
     const { newShellDir, ownership } = this.#context;
-    return new WarmShell(spec, newShellDir(), ownership, isLean);
+    const inPlace = isLean ? undefined : this.#inPlace;
+    return (
+      inPlace?.newShell(spec, newShellDir(), ownership) ??
+      new SessionShell(spec, newShellDir(), ownership, { isLean })
+    );
   }
 
   launch(request: LaunchRequest): Launched {
     const workingDir =
-      request.workingDir && this.#shellSpec.places.require(request.workingDir, this.workingDir);
+      request.workingDir && this.#shellSpec.paths.require(request.workingDir, this.workingDir);
     const feed = feedFor(request, workingDir, this.state, this.#shellSpec.dialect);
-    return this.#startProgram(feed) ?? this.#launch(request, feed);
+    return this.#launchDirectly(feed) ?? this.#launchInShell(request, feed);
   }
 
-  /** Without a shell, where none is needed. */
-  #startProgram(feed: CommandFeed): Launched | undefined {
-    return this.#programs?.launch(feed, (outcome) => {
-      this.#kept.ranProgram(outcome);
-      this.#behindReply(() => this.#spare.prepareAside());
+  #launchDirectly(feed: CommandFeed): Launched | undefined {
+    return this.#directExec?.launch(feed, ({ exitCode }) => {
+      this.#shellState.endedWithoutReport(exitCode);
+      this.#afterReply(() => this.#supply.repliedWithoutShell());
     });
   }
 
-  #launch(request: LaunchRequest, given: CommandFeed, isAgain = false): Launched {
-    const shell = this.#takeShell(request.env, !isAgain && this.#needsNoReport(given));
-    const feed = feedForShell(given, this.state, this.#shellSpec.places, shell);
-    if (shell.isLean && this.#shellSpec.dialect.reportKind!(feed) === "whole") {
-      void this.#spare.discard(shell);
-      return this.#launch(request, given, true);
+  #launchInShell(request: LaunchRequest, given: CommandFeed, isRetry = false): Launched {
+    const shell = this.#takeShell(request.env, !isRetry && this.#canUseLeanShell(given));
+    const feed = feedForShell(given, this.state, this.#shellSpec.paths, shell);
+    if (shell.boot.isLean && this.#planReport(feed).report === "whole") {
+      void this.#supply.discard(shell);
+      return this.#launchInShell(request, given, true);
     }
     try {
-      const kind = shell.inPlaceKind(feed);
-      return kind ? this.#visit(shell, feed, kind, request) : this.#run(shell, feed, request);
+      return this.#launchInPlace(shell, feed, request) ?? this.#run(shell, feed, request);
     } catch (error) {
-      void this.#spare.discard(shell);
-      // The files of a shell that waited may have been cleaned away; one that is started now has its own.
-      if (!isAgain) return this.#launch(request, given, true);
+      void this.#supply.discard(shell);
+      // A cleaner of /tmp may have removed the files of a shell that waited; a new shell has files of its own.
+      if (!isRetry) return this.#launchInShell(request, given, true);
       throw new TrlError("SPAWN_FAILED", `the command could not be started: ${failureOf(error)}`);
     }
   }
 
   /**
-   * As far as that can be said before there is a shell. One that could run it and wait on is better than a lean one,
-   * unless another session's shell would be dropped for it under load.
+   * Whether a shell that is started for this command can do without the whole report. A shell that can run the command
+   * in place and is kept afterwards is better than a lean one.
    */
-  #needsNoReport(given: CommandFeed): boolean {
-    const { dialect } = this.#shellSpec;
+  #canUseLeanShell(given: CommandFeed): boolean {
     if (given.workingDir !== this.state.workingDir) return false;
     const feed: CommandFeed = { ...given, state: this.state, place: "here" };
-    const { hasRoom, isUnderLoad } = this.#context.warmShellPool;
-    if ((hasRoom || !isUnderLoad) && dialect.inPlaceKind?.(feed)) return false;
-    return (dialect.reportKind?.(feed) ?? "whole") !== "whole";
+    if (this.#supply.keepsShells && this.#inPlace?.accepts(feed)) return false;
+    return this.#planReport(feed).report !== "whole";
   }
 
-  /** It has the shell for itself, and the shell ends with it. */
-  #run(shell: WarmShell, feed: CommandFeed, request: LaunchRequest): Launched {
-    const stdinFd = shell.prepareCommand(feed);
+  /** The command has the shell for itself, and the shell ends with it. */
+  #run(shell: SessionShell, feed: CommandFeed, request: LaunchRequest): Launched {
+    const plan = this.#planReport(feed);
+    const execsProgram = plan.report === "none" && plan.exec !== undefined;
+    const stdinFd = shell.prepareCommand(feed, plan);
     const busy = { files: shell.files, feed, request };
     this.#busy = busy;
     return {
       process: shell.process,
       canBeHandedOver: () => shell.hasBegun,
       stdinFd,
-      mayHandleSignals: () => shell.execsProgram || mayHandleSignals(feed),
+      mayHandleSignals: () => execsProgram || mayHandleSignals(feed),
       begin: () => {
-        this.#spare.began();
         shell.begin();
-        // In an enclosure it would take from what the command is allowed.
-        if (!this.#shellSpec.sessionIsolation) this.#spare.prepareInTime();
+        this.#supply.commandBegan();
       },
       settle: (outcome) => this.#settle(busy, outcome),
     };
   }
 
-  /** The shell runs it and waits on. */
-  #visit(shell: WarmShell, feed: CommandFeed, kind: InPlaceKind, request: LaunchRequest): Launched {
+  #launchInPlace(shell: SessionShell, feed: CommandFeed, request: LaunchRequest): Launched | undefined {
     const reporter = { files: shell.files, feed, request };
-    const visit = shell.prepareInPlace(feed, kind);
-    return {
-      process: visit.process,
-      canBeHandedOver: () => false,
-      stdinFd: undefined,
-      mayHandleSignals: () => false,
-      begin: () => visit.begin(),
-      settle: (outcome) => {
-        const { end } = visit;
-        const isUsable = end?.variables !== undefined && !outcome.wasSignalled;
-        if (!isUsable) void this.#spare.discard(shell);
-        if (!end || !outcome.isOwnEnd) return this.#settle(reporter, outcome);
-        this.#kept.ranInPlace(reporter, end);
-        if (!isUsable) return;
-        shell.ranInPlaceIn(end.workingDir, end.workingDir !== feed.workingDir);
-        this.#spare.settled();
-        this.#spare.putBack(shell);
-      },
-    };
+    return this.#inPlace?.launch(shell, feed, {
+      shellState: this.#shellState,
+      supply: this.#supply,
+      settle: (outcome) => this.#settle(reporter, outcome),
+    });
   }
 
   async dispose(): Promise<void> {
-    await this.#spare.dispose();
+    await this.#supply.dispose();
   }
 
-  /** What the caller waits for comes first; the next shell is told its state once the reply is on its way. */
+  /** The reply comes first; files are removed and the next shell is fed once it is on its way. */
   #settle(reporter: Reporter, outcome: CommandOutcome): void {
     this.#busy = undefined;
-    this.#kept.ended(reporter, outcome);
-    this.#spare.settled();
+    this.#shellState.ended(reporter, outcome);
+    this.#supply.commandEnded();
     this.#isTidying = true;
     setImmediate(() => reporter.files.remove());
-    this.#behindReply(() => {
+    this.#afterReply(() => {
       this.#isTidying = false;
-      this.#spare.prepareNext();
+      this.#supply.replied();
     });
   }
 
-  /** Unless the next command was quicker, which has done it itself and has the shell. */
-  #behindReply(prepare: () => void): void {
+  #afterReply(action: () => void): void {
     const generation = this.#generation;
     setImmediate(() => {
-      if (generation === this.#generation) prepare();
+      if (generation === this.#generation) action();
     });
   }
 
-  #takeShell(env: EnvOverrides, isLean: boolean): WarmShell {
-    const { others: odd } = oddNames(env, this.#shellSpec.dialect);
+  #takeShell(env: EnvOverrides, isLean: boolean): SessionShell {
+    const { others } = oddNames(env, this.#shellSpec.dialect);
     this.#generation++;
     this.#isTidying = false;
-    let shell = this.#spare.take();
-    if (shell && (odd.length > 0 || shell.isOutdated)) {
-      void this.#spare.discard(shell);
+    let shell = this.#supply.take();
+    if (shell && others.length > 0) {
+      void this.#supply.discard(shell);
       shell = undefined;
     }
-    shell ??= this.newShell(withLaunchEnv(this.#shellSpec, odd), isLean);
+    shell ??= this.newShell(withLaunchEnv(this.#shellSpec, others), isLean);
     if (shell.awaitsState) shell.feedState(this.state);
     return shell;
   }
 }
 
-function withLaunchEnv(spec: ShellSpec, odd: [string, string | null][]): ShellSpec {
+function withLaunchEnv(spec: ShellSpec, others: [string, string | null][]): ShellSpec {
+  if (others.length === 0) return spec;
   const env = spec.launchEnv.all();
-  return { ...spec, launchEnv: new SharedEnv(overlayEnv(env, Object.fromEntries(odd)), env) };
+  return { ...spec, launchEnv: new SharedEnv(overlayEnv(env, Object.fromEntries(others)), env) };
 }

@@ -1,18 +1,18 @@
-// What the keeper of a session's shell state is made of.
+// What a stateful runner is made of.
 import type { RunnerState } from "../../../upgrade/schema/commands.ts";
 import type { SessionIsolation } from "../../isolation/session-isolation.ts";
 import type { Env } from "../../process/environment.ts";
 import type { ProcessOwnership } from "../../process/ownership.ts";
 import type { ShellDialect } from "../shell/dialect.ts";
-import type { WarmShellPool } from "./warm-shell-pool.ts";
+import type { RunnerAccelerators } from "./accelerators.ts";
 
-/** What the shells of all sessions have in common. */
+/** Shared by the shells of all sessions. */
 export interface ShellContext {
   ownership: ProcessOwnership;
-  /** Each shell gets a directory of its own in here. */
+  /** A new path in the daemon's private directory for each shell. */
   newShellDir: () => string;
-  warmShellPool: WarmShellPool;
-  /** What a session is given that asks for nothing else. */
+  accelerators: RunnerAccelerators;
+  /** Environment of a session that asks for no other. */
   usualEnv: Env;
 }
 
@@ -25,7 +25,7 @@ export interface StatefulSpec {
   workingDir: string;
   context: ShellContext;
   sessionIsolation: SessionIsolation | undefined;
-  /** As another program has left it. */
+  /** State from before an upgrade. */
   resumed?: StatefulState;
 }
 

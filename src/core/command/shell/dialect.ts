@@ -3,7 +3,6 @@
 // closed before the user's first word runs, but for a visit, which can do nothing with them. At its end it writes its state to a file in its private directory,
 // through a descriptor that is open for that moment only.
 import type { ByteString } from "../../process/byte-string.ts";
-import type { InPlaceKind } from "./analysis/in-place-kind.ts";
 
 /** What a session carries from one command to the next. */
 export interface ShellState {
@@ -55,18 +54,6 @@ export interface CommandScript {
   prologue: ByteString;
   /** Text of `commandFile`, where the dialect has one. */
   file?: ByteString;
-  /** It leaves the shell as it is, and there will be no report. */
-  isHarmless?: boolean;
-  /** The shell is replaced by the program that the command consists of. */
-  execsProgram?: boolean;
-}
-
-/** What is to be known for starting a program without a shell, as a shell would start it. */
-export interface ProgramDialect {
-  /** The words of a command that is one program and nothing else; undefined where only a shell can tell. */
-  wordsOf(feed: CommandFeed): [string, ...string[]] | undefined;
-  /** Undefined where not all that a program would be given is certain. */
-  exportsIn(state: ShellState): ExportChanges | undefined;
 }
 
 /** What a state changes of the variables that every shell of the session is started with. */
@@ -75,8 +62,26 @@ export interface ExportChanges {
   set: Record<string, string>;
 }
 
-/** "part": of the directory and of those variables that the command can have changed. */
-export type ReportKind = "none" | "part" | "whole";
+/** What the shell reports after a command: everything, the directory and these variables, or nothing. */
+export type ReportPlan =
+  | { report: "whole" }
+  | { report: "part"; variables: readonly string[] }
+  | { report: "none"; exec?: ExecScript };
+
+/** Makes the shell exec the program that the command consists of. */
+export interface ExecScript {
+  /** The last lines of the prologue. */
+  prologueEnd: ByteString;
+  file: ByteString;
+}
+
+/** Variants of the startup file; without options it is for one command that reports everything. */
+export interface ShellBoot {
+  /** For one command that needs no whole report: a shorter file, which the shell reads sooner. */
+  isLean?: boolean;
+  /** The shell can run commands in place before the last one (`inPlaceWords`). */
+  runsInPlace?: boolean;
+}
 
 export type ReportedState = Omit<ShellState, "lastStatus">;
 
@@ -89,24 +94,16 @@ export interface ShellDialect {
   source: string;
   /** The name of the function that this variable of the environment hands over. A dialect without it takes none. */
   functionIn?(variable: string, value: string): string | undefined;
-  /** Whether a shell that waits can run the command and wait on. A dialect without it has no such shells. */
-  inPlaceKind?(feed: CommandFeed): InPlaceKind | undefined;
   /** The state with those variables as the shell lists them. */
   withVariables?(state: ShellState, listed: ByteString): Pick<ShellState, "script" | "exportedNames">;
-  /** A dialect without it has every program started by a shell. */
-  programs?: ProgramDialect;
   launch(shell: string, dir: string): Launch;
   initialState(env: Record<string, string>): InitialState;
   /** Makes a new shell like the one that reported the state, and puts it where the session stands. */
   stateScript(state: ShellState): ByteString;
-  /** What has to be reported after the command. A dialect without it always reports all. */
-  reportKind?(feed: CommandFeed): ReportKind;
-  /**
-   * The startup file: what waits for the state and the command, and reports at the end. For one command that needs no
-   * whole report it can be lean, and is read sooner; such a shell takes no visits.
-   */
-  bootScript(dir: string, isLean?: boolean): ByteString;
-  commandScript(feed: CommandFeed, dir: string): CommandScript;
+  /** The startup file: what waits for the state and the command, and reports at the end. */
+  bootScript(dir: string, boot?: ShellBoot): ByteString;
+  /** A dialect may report more than the plan asks for. */
+  commandScript(feed: CommandFeed, dir: string, plan?: ReportPlan): CommandScript;
   /** Undefined where the report is not whole: then the shell died before it could write it. */
   readReport(report: ByteString, context: ReportContext): ReportedState | undefined;
 }

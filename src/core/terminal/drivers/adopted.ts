@@ -16,11 +16,11 @@ export function adoptPty(
   pid: number,
   { masterFd, pending }: LivePtyState,
   unpacking: Unpacking,
-  onOutput: PtySpec["onOutput"],
+  spec: Pick<PtySpec, "onOutput" | "readsDirectly">,
 ): PtyProcess {
-  const counter = new OutputCounter(onOutput);
+  const counter = new OutputCounter(spec.onOutput);
   const writer = new MasterWriter(masterFd);
-  const output = directReader(masterFd, counter.push) ?? readByBun(masterFd, counter.push);
+  const output = directReader(masterFd, spec, counter.push) ?? readByBun(masterFd, counter.push);
   const input = unpacking.bytes(pending);
   // Until the read gate opens, a rollback must find the input unwritten.
   void Promise.resolve(readGate.whenOpen).then(() => writer.write(input));

@@ -21,6 +21,8 @@ export interface PtySpec extends TerminalSize {
   /** Names of the daemon's own variables, for a driver that passes them on. */
   daemonVariables: string[];
   workingDir: string;
+  /** Direct read: the daemon reads the output itself, where the system allows it. Otherwise Bun does. */
+  readsDirectly: boolean;
   /** The chunk is valid during the call only. */
   onOutput(chunk: Uint8Array): void;
 }

@@ -33,8 +33,12 @@ export interface PtyOutput {
 }
 
 /** Direct read: the daemon's own reader of the master. Where this returns undefined, Bun reads the terminal. */
-export function directReader(masterFd: number, onOutput: PtySpec["onOutput"]): MasterReader | undefined {
-  return process.platform === "linux" ? MasterReader.start(masterFd, onOutput) : undefined;
+export function directReader(
+  masterFd: number,
+  { readsDirectly }: Pick<PtySpec, "readsDirectly">,
+  onOutput: PtySpec["onOutput"],
+): MasterReader | undefined {
+  return readsDirectly && process.platform === "linux" ? MasterReader.start(masterFd, onOutput) : undefined;
 }
 
 /** Counts chunks on their way to `onOutput`, to detect that no more output arrives after the program's exit. */

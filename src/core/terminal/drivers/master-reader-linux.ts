@@ -3,9 +3,9 @@
 // an empty master, waits for the kernel thread that flushes the output, which takes milliseconds on a busy machine.
 
 import { closeFd, readInto } from "../../../platform/libc.ts";
+import { readGate } from "../../../platform/read-gate.ts";
 import { unwatchReadable, watchReadable } from "../../../platform/readiness.ts";
 import { hasOutput, openSlave } from "../../../platform/terminal.ts";
-import { readGate } from "../../../platform/read-gate.ts";
 import { floodTurnBytes, outputWaitMaxMs } from "../../limits.ts";
 import type { PtySpec } from "./driver.ts";
 import type { PtyOutput } from "./master-pty.ts";

@@ -27,7 +27,7 @@ function spawn(spec: PtySpec): PtyProcess {
   const bun = new BunTerminal(spec, counter.push);
   const masterFd = duplicateMaster(bun.pid);
   if (masterFd === undefined) return new MasterPty(bun, bun, bun, counter); // macOS
-  const reader = directReader(masterFd, counter.push);
+  const reader = directReader(masterFd, spec, counter.push);
   if (reader) bun.close(); // Bun must not read the same output; the daemon's descriptor keeps the terminal open
   return new MasterPty(bun, new MasterWriter(masterFd), reader ?? bun, counter);
 }

@@ -2,7 +2,6 @@
 // difference, while an emulator that reads all of it would cost as much as everything else together.
 
 import { freeChunk } from "../../../platform/garbage.ts";
-import { plainStart } from "../../../util/plain-start.ts";
 import { scrollbackLines } from "../../limits.ts";
 import type { OutputRing } from "../ring.ts";
 
@@ -14,7 +13,7 @@ const lasting = /[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\x1b(?!\[[\d;:]*m)|\x
 const colour = /\x1b\[[\d;:]*m/g;
 
 /** True if a chunk consists of text, line ends, tabs and colours, which have no lasting effect. False in doubt. */
-export function isPlain(chunk: Uint8Array): boolean {
+export function isPlain(chunk: Uint8Array, plainStart = (_: Uint8Array) => 0): boolean {
   if (isOneCharacter(chunk)) return true;
   const from = chunk.length < wideBytesMin ? 0 : plainStart(chunk);
   return from === chunk.length || !lasting.test(latin1(chunk.subarray(from)));

@@ -107,7 +107,11 @@ export class Screens {
   /** For screens that exceeded their budget. */
   readonly quarantine: ScreenQueue;
 
-  constructor(ownership: ProcessOwnership) {
+  constructor(
+    ownership: ProcessOwnership,
+    /** For the plain-text scan of floods. */
+    readonly plainStart?: (bytes: Uint8Array) => number,
+  ) {
     this.#usualProcess = new ScreenProcess(ownership, 0);
     this.usual = new ScreenQueue(this.#usualProcess);
     this.quarantine = new ScreenQueue(new ScreenProcess(ownership, 2));

@@ -4,14 +4,11 @@
 // on posix mode, in which special builtins win over functions: the user may have defined any name.
 
 import { type ByteString, fromText, quote } from "../../../process/byte-string.ts";
-import { inPlaceKind } from "../analysis/in-place-kind.ts";
-import { becoming, deeper, programWords } from "../analysis/single-program.ts";
-import { changeOf } from "../analysis/state-changes.ts";
 import type {
   CommandFeed,
   ReportContext,
   ReportedState,
-  ReportKind,
+  ReportPlan,
   ShellDialect,
   ShellState,
   Surroundings,
@@ -26,7 +23,7 @@ import {
   trapBareHook,
   trapWrapper,
 } from "./boot.ts";
-import { exportsIn, recordsIn, withVariables } from "./environment.ts";
+import { recordsIn, withVariables } from "./environment.ts";
 import { defineAtLines, defineHelper } from "./functions.ts";
 import { type BashRecord, changing, isInherited, parseRecords, restoring } from "./records.ts";
 
@@ -50,9 +47,7 @@ export const bash: ShellDialect = {
   bootFile,
   source,
   functionIn,
-  inPlaceKind,
   withVariables: changedVariables,
-  programs: { wordsOf: programWords, exportsIn },
 
   launch: (shell, dir) => ({
     argv: [shell, `${dir}/${commandFile}`],
@@ -70,7 +65,6 @@ export const bash: ShellDialect = {
     return { launchEnv, script: startup + functions.join(""), lateScript: aliasesOn };
   },
 
-  reportKind,
   bootScript,
 
   stateScript(state) {
@@ -81,14 +75,11 @@ export const bash: ShellDialect = {
     return `${helper}${place}${state.script}${parts.waitInDirectory(state, "builtin")}${aliases}`;
   },
 
-  commandScript(feed, dir) {
-    const report = reportKind(feed);
-    const becomes = report === "none" ? becoming(feed) : undefined;
+  commandScript(feed, dir, plan = { report: "whole" }) {
+    const exec = plan.report === "none" ? plan.exec : undefined;
     return {
-      file: becomes ?? feed.command,
-      prologue: prologue(feed, dir, report) + (becomes === undefined ? "" : deeper),
-      isHarmless: report === "none",
-      execsProgram: becomes !== undefined,
+      file: exec?.file ?? feed.command,
+      prologue: prologue(feed, dir, plan) + (exec?.prologueEnd ?? ""),
     };
   },
 
@@ -122,14 +113,6 @@ export const bash: ShellDialect = {
     };
   },
 };
-
-function reportKind(feed: CommandFeed): ReportKind {
-  const change = changeOf(feed);
-  if (change === "anything") return "whole";
-  if (!change.directory && change.variables.length === 0) return "none";
-  const isUsual = feed.place === "here" && feed.env.length === 0 && !hasAliases(feed.state);
-  return isUsual ? "part" : "whole";
-}
 
 /** Of a report of the directory and of some variables: the rest is as it was. */
 function partState(report: ByteString, context: ReportContext): ReportedState | undefined {
@@ -232,7 +215,7 @@ function asBefore(records: BashRecord[], feed: Surroundings): BashRecord[] {
 
 type Fields = [string, string, string, string, string, string, string, string, string, string];
 
-function prologue(given: CommandFeed, dir: string, report: ReportKind): ByteString {
+function prologue(given: CommandFeed, dir: string, plan: ReportPlan): ByteString {
   // One that cannot be changed is as it is for the command, too.
   const isSettable = (name: ByteString) => !tables.test(name) && !attributesOf(name, given).includes("r");
   const feed = { ...given, env: given.env.filter(([name]) => isSettable(name)) };
@@ -248,13 +231,13 @@ function prologue(given: CommandFeed, dir: string, report: ReportKind): ByteStri
     closeDescriptors(feed) +
     parts.moveToDirectory(feed, dir, words) +
     list("builtin declare +i +l +u", givenNames(feed, /[ilu]/)) +
-    (report === "whole" ? saveEnv(feed, dir) : "") +
+    (plan.report === "whole" ? saveEnv(feed, dir) : "") +
     // It would be the variable that it stands for that is set, exported, and lost with the command.
     list("builtin unset -n", givenNames(feed, /n/)) +
     // No program would be given it.
     list("builtin unset -v", givenNames(feed, /[aA]/)) +
     parts.applyEnv(feed, "builtin") +
-    guardReport(feed, dir, report) +
+    guardReport(feed, dir, plan) +
     defineGiven(feed) +
     (lateScript === aliasesOn && !hasAliases(feed.state) ? "" : lateScript) +
     (keepsStatus ? `${mayAliasBraces(feed) ? setStatus : `{ ${setStatus}; }`} 2>/dev/null\n` : "")
@@ -303,10 +286,9 @@ function saveFunctions({ functions }: CommandFeed, saved: ByteString): ByteStrin
   return `__trl_functions=(${names.join(" ")})\n{\n${names.map(save).join("")}} >>${saved} 2>/dev/null\n`;
 }
 
-function guardReport(feed: CommandFeed, dir: string, report: ReportKind): ByteString {
-  if (report === "none") return "builtin trap - EXIT\n";
-  const change = report === "part" ? changeOf(feed) : "anything";
-  if (change !== "anything") return reportPart(dir, change.variables);
+function guardReport(feed: CommandFeed, dir: string, plan: ReportPlan): ByteString {
+  if (plan.report === "none") return "builtin trap - EXIT\n";
+  if (plan.report === "part") return reportPart(dir, plan.variables);
   const isBare = mayAliasBraces(feed);
   const wrapsTrap = parts.maySetExitTrap(feed);
   return (

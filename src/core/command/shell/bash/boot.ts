@@ -1,7 +1,7 @@
 // What bash reads before the user's first word: how it waits, takes visits, and reports at its end.
 import { constants } from "node:os";
 import { type ByteString, fromText, quote } from "../../../process/byte-string.ts";
-import { inPlaceWords } from "../dialect.ts";
+import { inPlaceWords, type ShellBoot } from "../dialect.ts";
 import * as parts from "../script-parts.ts";
 
 export const commandFile = "bash"; // messages begin with the script's name: ".../bash: line 1: ..."
@@ -140,9 +140,12 @@ builtin return "$1"
 trap '${hook}' EXIT
 `;
 
-export const bootScript = (dir: string, isLean = false): ByteString => `unset BASH_ENV
+export const bootScript = (
+  dir: string,
+  { isLean, runsInPlace }: ShellBoot = {},
+): ByteString => `unset BASH_ENV
 __trl_shopt0=\${BASHOPTS-}
-${isLean ? parts.awaitState : `${reporting(dir)}${parts.awaitState}${receiveInPlace(dir)}`}${parts.awaitCommand(source)}`;
+${isLean ? "" : reporting(dir)}${parts.awaitState}${runsInPlace ? receiveInPlace(dir) : ""}${parts.awaitCommand(source)}`;
 
 /** In place of the hook, where the command can have changed no more than the directory and some variables. */
 export const reportPart = (dir: string, variables: readonly string[]): ByteString => {

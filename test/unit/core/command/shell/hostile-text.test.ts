@@ -4,6 +4,9 @@ import { describe, expect, test } from "bun:test";
 import { bash } from "../../../../../src/core/command/shell/bash/bash.ts";
 import { posix } from "../../../../../src/core/command/shell/posix/posix.ts";
 import { zsh } from "../../../../../src/core/command/shell/zsh/zsh.ts";
+import { programWords } from "../../../../../src/fast/direct-exec/program-words.ts";
+import { inPlaceKind } from "../../../../../src/fast/in-place/in-place-kind.ts";
+import { reportPlan } from "../../../../../src/fast/short-reports/report-plan.ts";
 import { emptyState, feedOf } from "../../exec/shell/feed.ts";
 
 const feed = (command: string, script: string) => feedOf(command, { state: { ...emptyState, script } });
@@ -12,10 +15,9 @@ const feed = (command: string, script: string) => feedOf(command, { state: { ...
 function analyse(command: string, script = ""): void {
   for (const dialect of [bash, zsh, posix]) {
     const given = feed(command, script);
-    dialect.inPlaceKind?.(given);
-    dialect.reportKind?.(given);
-    dialect.programs?.wordsOf(given);
-    dialect.commandScript(given, "/tmp/trl");
+    dialect.commandScript(given, "/tmp/trl", reportPlan(given));
+    inPlaceKind(given);
+    programWords(given);
   }
 }
 
@@ -68,7 +70,7 @@ describe("is read in one pass:", () => {
 });
 
 test("a name that the state defines is found among many", () => {
-  const report = (script: string) => bash.reportKind?.(feed(names(100).join("\n"), script));
+  const report = (script: string) => reportPlan(feed(names(100).join("\n"), script)).report;
   expect(report("program_7\n")).toBe("none");
   expect(report("alias program_7='cd /'\n")).toBe("whole");
 });

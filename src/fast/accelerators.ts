@@ -1,0 +1,44 @@
+// Makes the accelerators that are switched on, for the daemon to inject into core and server.
+import type { RunnerAccelerators } from "../core/command/runners/accelerators.ts";
+import type { CoreAccelerators } from "../core/session/registry.ts";
+import { plainValidator, type Validator } from "../protocol/validate.ts";
+import { type ByteEncoder, scalarEncoder } from "../util/byte-encoder.ts";
+import { directExec } from "./direct-exec/direct-exec.ts";
+import { inPlace } from "./in-place/in-place.ts";
+import { QuickValidator } from "./quick-check/quick-check.ts";
+import { reportPlanner } from "./short-reports/report-plan.ts";
+import { PlainTextScanner } from "./simd/plain-start.ts";
+import { WideEncoder } from "./simd/wide-encoder.ts";
+import type { FastSwitches } from "./switches.ts";
+import { NextShell } from "./warm-shells/next-shell.ts";
+import { WarmShellPool } from "./warm-shells/warm-shell-pool.ts";
+
+export interface Accelerators {
+  core: CoreAccelerators;
+  validator: Validator;
+  encoder: ByteEncoder;
+}
+
+export function createAccelerators(switches: FastSwitches): Accelerators {
+  const isOn = (name: keyof FastSwitches) => switches[name];
+  const scanner = isOn("simd") ? new PlainTextScanner() : undefined;
+  return {
+    core: {
+      runners: runnersFor(switches),
+      readsDirectly: isOn("direct-read"),
+      ...(scanner && { plainStart: (bytes) => scanner.plainStart(bytes) }),
+    },
+    validator: isOn("quick-check") ? new QuickValidator() : plainValidator,
+    encoder: isOn("simd") ? new WideEncoder() : scalarEncoder,
+  };
+}
+
+function runnersFor(switches: FastSwitches): RunnerAccelerators {
+  const pool = new WarmShellPool();
+  return {
+    ...(switches["warm-shells"] && { shellSupply: (source) => new NextShell(source, pool) }),
+    ...(switches["in-place"] && { inPlace }),
+    ...(switches["direct-exec"] && { directExec }),
+    ...(switches["short-reports"] && { reportPlanner }),
+  };
+}
