@@ -3,6 +3,10 @@ import { posix } from "node:path";
 import { type ByteString, fromText, quote } from "../../process/byte-string.ts";
 import { isShellName } from "../../process/environment.ts";
 import { type CommandFeed, type ReportContext, type ShellState, shellFiles } from "./dialect.ts";
+import lostDirectoryText from "./lost-directory.sh" with { type: "text" };
+import { shellProgram } from "./shell-program.ts";
+
+const lostDirectoryProgram = shellProgram(lostDirectoryText);
 
 /** A file of the shell's directory, as a word. */
 export const fileWord = (dir: string, name: keyof typeof shellFiles): ByteString =>
@@ -19,12 +23,6 @@ export function unsetLines(
   const gone = Object.keys(launchEnv).filter((name) => isShellName(name) && !present.has(name));
   return gone.length > 0 ? `unset ${gone.join(" ")}\n` : "";
 }
-
-/** Waits for the state. The output of its script is dropped. */
-export const awaitState = "__trl_astray=1\n. /dev/fd/3 >/dev/null 2>&1\n";
-
-/** Waits for the command's prologue. `source` is the dialect's: the session may have a function named `.` by now. */
-export const awaitCommand = (source: string): ByteString => `${source} /dev/fd/4\n`;
 
 /** Ends the shell without a report, before the command has run. `exit` is the dialect's, as functions may hide it. */
 export const giveUp = (exit: string): ByteString => `{ __trl_done=1; ${exit} 126; }`;
@@ -49,28 +47,19 @@ function restoreOldpwd({ previousDir }: ShellState, builtin: string): ByteString
 /** So deep that no `../..` of a command leads from it to the shell's own directory. */
 const lostDirectory = (dir: string): string => `${dir}/removed${"/_".repeat(50)}`;
 
-/**
- * As in a terminal whose directory was removed: the shell stands in an unlinked directory of the same name, and `cd ..`
- * leads to the same directory as there. So what is missing of the path is made, whatever the session's umask, entered and
- * removed again. Where that is not allowed, the shell stands in unlinked directories of its own, and `cd ..` fails or
- * leads to an empty one.
- */
+/** See lost-directory.sh. */
 function enterLostDirectory(feed: CommandFeed, dir: string, words: ShellWords): ByteString {
-  const { builtin, command, exit } = words;
-  const lost = quote(feed.workingDir);
   const missing = missingParents(feed).map(quote);
-  const own = quote(fromText(lostDirectory(dir)));
-  return `if ${command} -p mkdir -m 700 -- ${missing.join(" ")} 2>/dev/null
-then ${builtin} cd -- ${lost} || ${giveUp(exit)}
-${command} -p rmdir -- ${missing.toReversed().join(" ")}
-elif ${builtin} cd -- ${lost} 2>/dev/null
-then :
-else ${command} -p mkdir -p -- ${own}
-${builtin} cd -- ${own} || ${giveUp(exit)}
-${command} -p rmdir -p -- ${own} 2>/dev/null
-PWD=${lost}
-fi
-${restoreOldpwd(feed.state, builtin)}`;
+  const program = lostDirectoryProgram({
+    BUILTIN: words.builtin,
+    COMMAND: words.command,
+    EXIT: words.exit,
+    DIRECTORY: quote(feed.workingDir),
+    MISSING: missing.join(" "),
+    MISSING_INNERMOST_FIRST: missing.toReversed().join(" "),
+    OWN_DIRECTORY: quote(fromText(lostDirectory(dir))),
+  });
+  return program + restoreOldpwd(feed.state, words.builtin);
 }
 
 /** Its directory and those above it that do not exist, the uppermost first. */

@@ -17,20 +17,13 @@ import type {
   Surroundings,
 } from "../dialect.ts";
 import * as parts from "../script-parts.ts";
-import {
-  bootScript,
-  commandFile,
-  hideReport,
-  reportPart,
-  source,
-  trapBareHook,
-  trapWrapper,
-} from "./boot.ts";
+import { bootScript, commandFile, hideReport, reportPart, trapBareHook, trapWrapper } from "./boot.ts";
 import { exportsIn, recordsIn, withVariables } from "./environment.ts";
 import { defineAtLines, defineHelper } from "./functions.ts";
 import { type BashRecord, changing, isInherited, parseRecords, restoring } from "./records.ts";
 
 const bootFile = "boot";
+const source = "builtin .";
 
 /** Every bash sets these itself; where the state does not mention one, the user has unset it. */
 const bornWithShell = "PATH HOSTNAME HOSTTYPE IFS MACHTYPE OPTERR OSTYPE PS4 SHELL TERM SHLVL".split(" ");

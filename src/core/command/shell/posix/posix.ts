@@ -4,6 +4,12 @@
 import { type ByteString, fromText, quote } from "../../../process/byte-string.ts";
 import type { ReportedState, ShellDialect, ShellState } from "../dialect.ts";
 import * as parts from "../script-parts.ts";
+import { shellProgram } from "../shell-program.ts";
+import bootText from "./boot.sh" with { type: "text" };
+import trapWrapperText from "./trap-wrapper.sh" with { type: "text" };
+
+const boot = shellProgram(bootText);
+const trapWrapper = shellProgram(trapWrapperText)();
 
 const bootFile = "boot";
 /** These shells find special builtins before functions, and keep no functions. */
@@ -15,67 +21,6 @@ const notKept =
   /^(?:__trl_.*|PWD|OLDPWD|PPID|LINENO|RANDOM|SECONDS|UID|EUID|SHELLOPTS|BASHOPTS|BASH_.*|FUNCNAME|GROUPS|DIRSTACK|PIPESTATUS|OPTIND|_)$/;
 const neverKept = ["noexec", "interactive", "stdin", "monitor", "privileged"];
 const late = ["errexit", "xtrace", "verbose", "allexport"];
-
-const hook = '{ __trl_report "$?"; } >/dev/null 2>&1';
-
-/** As in bash: no handler of the user's prints into the report, or changes what it is about. IFS may be constant. */
-const bootScript = (dir: string): ByteString => `__trl_report() {
-[ -z "\${__trl_done-}" ] || return "$1"
-__trl_done=1
-trap - EXIT
-trap '' XFSZ
-unset -f command printf pwd alias unalias umask
-[ -z "\${__trl_wraps_trap-}" ] || unalias trap || :
-[ -z "\${__trl_wraps_trap-}" ] || trap >|${parts.fileWord(dir, "handlers")}
-{
-trap
-while command read -r __trl_line; do
-case $__trl_line in
-*"' CHLD") trap - CHLD;;
-*"' "*) trap '' "\${__trl_line##*"' "}" || :;;
-esac
-done <${parts.fileWord(dir, "report")}
-printf '\\0'
-set +o
-set +eux
-printf '\\0%s\\0' "\${OLDPWD-}"
-pwd
-printf '\\0'
-set
-printf '\\0'
-export -p
-printf '\\0'
-readonly -p
-printf '\\0'
-alias
-printf '\\0'
-umask
-printf '\\0whole'
-} >|${parts.fileWord(dir, "report")}
-[ -z "\${__trl_wraps_trap-}" ] || . ${parts.fileWord(dir, "handlers")}
-return "$1"
-}
-trap '${hook}' EXIT
-${parts.awaitState}${parts.awaitCommand(source)}`;
-
-/** As in bash, but by an alias: these shells find special builtins before functions. */
-const trapWrapper = `__trl_wraps_trap=1
-__trl_is_for_exit() {
-[ "\${1-}" != -- ] || shift
-[ $# -le 1 ] || shift
-for __trl_name do case $__trl_name in 0|[Ee][Xx][Ii][Tt]) return 0;; esac; done
-return 1
-}
-__trl_trap() {
-__trl_is_for_exit "$@" || { trap "$@"; return; }
-[ "$(exec /bin/sh -c 'echo $PPID')" = $$ ] || { trap "$@"; return; }
-trap "$@" || return
-[ "$1" != -- ] || shift
-if [ "$1" = - ] || [ $# = 1 ]; then trap '${hook}' EXIT; else trap "${hook.replaceAll(/[$"]/g, "\\$&")}
-$1" EXIT; fi
-}
-alias trap=__trl_trap
-`;
 
 export const posix: ShellDialect = {
   commandFile: "",
@@ -94,7 +39,8 @@ export const posix: ShellDialect = {
 
   initialState: (launchEnv) => ({ launchEnv, script: "", lateScript: "" }),
 
-  bootScript,
+  bootScript: (dir) =>
+    boot({ REPORT_FILE: parts.fileWord(dir, "report"), HANDLERS_FILE: parts.fileWord(dir, "handlers") }),
   stateScript: (state) => state.script + parts.waitInDirectory(state, "command"),
 
   commandScript(feed, dir) {
