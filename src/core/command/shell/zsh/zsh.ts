@@ -1,5 +1,5 @@
-// zsh runs the command as a script file, as bash does. The machinery is the startup file .zshenv of a private
-// ZDOTDIR, with a hook on EXIT (which `set -e` reaches) and another (which no trap of the user can replace).
+// The dialect of zsh, which runs the command as a script file, as bash does. trl's own code is the startup program
+// (boot.zsh, the .zshenv of a private ZDOTDIR) with its hooks at the end of the shell, which write the state report.
 import { type ByteString, quote } from "../../../process/byte-string.ts";
 import type { CommandFeed, ReportedState, ShellDialect, ShellState } from "../dialect.ts";
 import * as parts from "../script-parts.ts";
@@ -11,16 +11,11 @@ const boot = shellProgram(bootText);
 const commandFile = "zsh";
 const source = "builtin .";
 const words = { builtin: "builtin", command: "builtin command", exit: "builtin exit" };
-const neverKept = [
-  "exec",
-  "singlecommand",
-  "interactive",
-  "shinstdin",
-  "login",
-  "privileged",
-  "restricted",
-].concat(["monitor", "rcs", "globalrcs", "zle"]);
-const late = ["errexit", "errreturn", "xtrace", "verbose", "allexport"];
+/** Options that describe how one shell was started; with some of them restored, a session could never run a command. */
+const optionsNotRestored =
+  "exec singlecommand interactive shinstdin login privileged restricted monitor rcs globalrcs zle".split(" ");
+/** Options that act on the lines after them, so they come last. */
+const lateOptions = ["errexit", "errreturn", "xtrace", "verbose", "allexport"];
 
 export const zsh: ShellDialect = {
   commandFile,
@@ -49,25 +44,26 @@ export const zsh: ShellDialect = {
     const fields = parts.reportFields(report, 10);
     if (!fields) return undefined;
     const [pwd, oldpwd, on0, on, names, exported, variables, dirstack, rest, functions] = fields as Fields;
-    const options = parts.optionChanges(on0.split(":"), on.split(":"), neverKept);
-    const isLate = (name: string) => late.includes(name);
+    const options = parts.optionChanges(on0.split(":"), on.split(":"), optionsNotRestored);
+    const isLate = (name: string) => lateOptions.includes(name);
     return {
       workingDir: parts.directoryAfter(pwd, context),
       previousDir: oldpwd === "" ? undefined : oldpwd,
       script:
         `setopt no_aliases\n${parts.unsetLines(context.launchEnv, new Set(names.split("\n")))}` +
         `${variables}\n${rest}\n` +
-        list(
+        parts.commandLine(
           "setopt",
           options.on.filter((name) => !isLate(name)),
         ) +
-        list(
+        parts.commandLine(
           "unsetopt",
           options.off.filter((name) => name !== "aliases"),
         ) +
         parts.defineFunctions(functions),
-      // One line, read before the first of them acts on the reading of lines.
-      lateScript: dirstack + list("builtin setopt", [...options.on.filter(isLate), ...aliasesIf(on)]),
+      // One line, which zsh has parsed before the first option acts on the parsing of lines.
+      lateScript:
+        dirstack + parts.commandLine("builtin setopt", [...options.on.filter(isLate), ...aliasesIf(on)]),
       exportedNames: exported.split("\n").filter(Boolean).sort(),
     };
   },
@@ -77,7 +73,7 @@ type Fields = [string, string, string, string, string, string, string, string, s
 
 function prologue(feed: CommandFeed, dir: string): ByteString {
   const savedEnv = parts.fileWord(dir, "savedEnv");
-  // What is read-only stays as it is, and must not be touched. A name may be too long for one of a file.
+  // Readonly variables stay as they are. Files are numbered, because a variable's name may be too long for a file name.
   const saveEnv = feed.env.map(
     ([name], at) =>
       `[[ \${parameters[${name}]-} == *readonly* ]] || ` +
@@ -96,9 +92,10 @@ function prologue(feed: CommandFeed, dir: string): ByteString {
 }
 
 /**
- * What is read-only stays as it is. What is no plain text in the session is none for programs, or another: it is made
- * anew. One that cannot be given keeps no other from it. The session's options are set already: no groups of patterns, and
- * none of commands on one line.
+ * Sets and unsets the variables of this command; readonly ones stay as they are. A variable that the session has with a
+ * type other than plain text is unset first, because programs would not get it, or get another value. Each has an `eval`
+ * of its own, so that one failure does not affect the others. The session's options are set already, so the lines use
+ * neither groups of patterns nor groups of commands on one line.
  */
 function applyEnv(feed: CommandFeed): ByteString {
   const lines = feed.env.map(([name, value]) => {
@@ -107,16 +104,17 @@ function applyEnv(feed: CommandFeed): ByteString {
     const set = `builtin eval ${quote(`builtin export ${name}=${quote(value)}`)}`;
     return `case \${parameters[${name}]-} in *readonly*) ;; *special*) ${set};; ${otherKinds}) ${unset}; ${set};; *) ${set};; esac\n`;
   });
-  // With that option on, a failure would end the shell.
+  // With posix_builtins on, a failure of `export` would end the shell.
   const before = "__trl_posix=${options[posixbuiltins]}\nbuiltin unsetopt posix_builtins\n";
   const after = "case $__trl_posix in on) builtin setopt posix_builtins;; esac\n";
   const own = lines.length > 0 ? `${before}{\n${lines.join("")}} 2>/dev/null\n${after}` : "";
   return own + parts.applyEnv({ ...feed, env: [] }, "builtin");
 }
 
+/** Types of variables that are not plain text, as `parameters` describes them. */
 const otherKinds = "*array*|*association*|*integer*|*float*|*lower*|*upper*|*left*|*right*";
 
-/** `cd -` goes by where zsh was, not by OLDPWD; -q: no hooks of the user's on the way. */
+/** `cd -` uses zsh's own record of the previous directory, not OLDPWD; -q skips the user's chpwd hooks. */
 function quietly(script: ByteString, { previousDir }: ShellState): ByteString {
   const before = previousDir === undefined ? "" : `builtin cd -q -- ${quote(previousDir)} 2>/dev/null\n`;
   return before + script.replaceAll("builtin cd --", "builtin cd -q --");
@@ -128,6 +126,3 @@ function moveToDirectory(feed: CommandFeed, dir: string): ByteString {
 }
 
 const aliasesIf = (on: string) => (on.split(":").includes("aliases") ? ["aliases"] : []);
-
-const list = (command: string, names: string[]) =>
-  names.length > 0 ? `${command} ${names.join(" ")}\n` : "";
