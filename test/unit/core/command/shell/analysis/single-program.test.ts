@@ -20,12 +20,12 @@ const feed = (command: string, script = ""): Parameters<typeof becoming>[0] => (
   mayImportFunctions: false,
 });
 
-describe("a shell becomes", () => {
+describe("a shell execs", () => {
   for (const command of ["ls -la", "/bin/true", "/x/configure --prefix='/a b' >log 2>&1", "cat <in"])
     test(command, () => expect(becoming(feed(command))).toContain(`exec ${command};`));
 });
 
-describe("it does not become", () => {
+describe("a shell does not exec", () => {
   const commands = [
     "ls; ls",
     "ls | cat",
@@ -43,12 +43,12 @@ describe("it does not become", () => {
   ];
   for (const command of commands)
     test(JSON.stringify(command), () => expect(becoming(feed(command))).toBeUndefined());
-  test("anything where an alias or a function may be in the way", () => {
+  test("anything if an alias or a function may hide it", () => {
     expect(becoming(feed("ls", "alias x='y'\n"))).toBeUndefined();
     expect(becoming(feed("ls", "eval 'exec () \n{ \n    :\n}'\n"))).toBeUndefined();
     expect(becoming(feed("ls", 'declare -x SHLVL="2"\ndeclare -x A="b"\n'))).toContain("exec ls;");
   });
-  test("anything where the depth of shells is the user's own", () =>
+  test("anything if the user has changed SHLVL", () =>
     expect(becoming(feed("ls", "unset SHLVL\n"))).toBeUndefined());
 });
 
@@ -108,7 +108,7 @@ describe("it does not start", () => {
   ];
   for (const command of commands)
     test(JSON.stringify(command), () => expect(programWords(feed(command))).toBeUndefined());
-  test("what a function or an alias stands for", () => {
+  test("the name of a function or an alias", () => {
     expect(programWords(feed("ls", "eval 'ls () \n{ \n    :\n}'\n"))).toBeUndefined();
     expect(programWords(feed("ls", "alias ls='x'\n"))).toBeUndefined();
   });
