@@ -36,7 +36,7 @@ export interface CommandFeed {
   state: ShellState;
   /** The directory of the command, absolute. */
   workingDir: ByteString;
-  /** "here": the warm shell is in `workingDir` already; "elsewhere": it must `cd`; "gone": the directory was removed. */
+  /** The warm shell is in `workingDir` ("here"), must `cd` to it, or cannot, because it was removed ("gone"). */
   place: "here" | "elsewhere" | "gone";
   /** The nearest existing parent of a directory that was removed. */
   existingParent?: ByteString;
@@ -136,7 +136,7 @@ export const shellFiles = {
   savedEnv: "env",
   /** The user's signal handlers, which are silenced during the report. */
   handlers: "handlers",
-  /** Names of the functions whose line numbers the report includes. */
+  /** Names of all functions, for the part of the report that has their line numbers. */
   functions: "functions",
   /** The report function, if the command may list functions. */
   hook: "hook",

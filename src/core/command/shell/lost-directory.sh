@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Part of the prologue if the session's directory no longer exists. As in a terminal whose directory was removed, the
+# Part of the prologue if the session's directory no longer exists. As in a terminal after its directory was removed, the
 # shell enters an unlinked directory of the same name, and `cd ..` leads to the same directory as there: the missing part
 # of the path (@MISSING@) is created, whatever the umask, entered and removed again. If that is not permitted, the shell
 # enters an unlinked directory of its own (@OWN_DIRECTORY@), from which `cd ..` fails or leads to an empty directory.

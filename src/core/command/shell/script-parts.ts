@@ -147,7 +147,7 @@ export function reportFields(
   return parts.length === count + 1 && parts.at(-1) === "end" ? parts : undefined;
 }
 
-/** The session's directory after a command whose shell reported `pwd`. */
+/** The session's directory after its shell reported `pwd`. */
 export function directoryAfter(pwd: ByteString, { feed, dir }: ReportContext): ByteString {
   const printed = pwd.endsWith("\n") ? pwd.slice(0, -1) : pwd;
   // After `cd ..` from one unlinked directory to another, bash prints a path such as ".../removed/..".

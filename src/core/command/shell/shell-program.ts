@@ -7,7 +7,8 @@ export type PlaceholderValues = Readonly<Record<string, ByteString>>;
 
 /** Lines inside of a multi-line string must not begin with blanks or `#`: they would be dropped as well. */
 const readersOnly = /^[ \t]*(?:#.*)?\n|^[ \t]+/gm;
-const placeholder = /@([A-Z][A-Z_]*)@/;
+/** A placeholder on a line of its own stands for whole lines, or none: its newline belongs to it. */
+const placeholder = /@([A-Z][A-Z_]*)@(?:(?<=^@\w+@)\n)?/m;
 
 /** Splits the program once, at module load; the returned function fills in the values. */
 export function shellProgram(text: string): (values?: PlaceholderValues) => ByteString {

@@ -6,12 +6,14 @@ import { inPlaceWords } from "../dialect.ts";
 import { fileWord } from "../script-parts.ts";
 import { shellProgram } from "../shell-program.ts";
 import bootText from "./boot.sh" with { type: "text" };
-import leanBootText from "./boot-lean.sh" with { type: "text" };
 import hideReportText from "./hide-report.sh" with { type: "text" };
+import inPlaceRunsText from "./in-place-runs.sh" with { type: "text" };
+import reportText from "./report.sh" with { type: "text" };
 import trapWrapperText from "./trap-wrapper.sh" with { type: "text" };
 
 const boot = shellProgram(bootText);
-const leanBoot = shellProgram(leanBootText);
+const reportProgram = shellProgram(reportText);
+const inPlaceRuns = shellProgram(inPlaceRunsText);
 const hideReportProgram = shellProgram(hideReportText);
 const trapWrapperProgram = shellProgram(trapWrapperText);
 
@@ -23,25 +25,31 @@ const hook = '{ __trl_report "$?" "$@"; } >/dev/null 2>&1';
 /** The same without braces, for a session that has aliases named `{` or `}`: bash expands them as it reads a trap. */
 const bareHook = '\\__trl_report "$?" "$@" >/dev/null 2>&1';
 
-/** Signals whose handlers the report silences: by number, which bash looks up faster; libc reserves 32 and 33. */
+/** The report silences the handlers of these signals. bash looks up numbers faster than names; libc reserves 32 and 33. */
 const signals = Array.from({ length: 64 }, (_, index) => index + 1)
   .filter((signal) => signal !== constants.signals.SIGXFSZ && signal !== 32 && signal !== 33)
   .join(" ");
 
 export function bootScript(dir: string, isLean = false): ByteString {
-  if (isLean) return leanBoot();
-  return boot({
+  return boot({ REPORT: isLean ? "" : report(dir), IN_PLACE_RUNS: isLean ? "" : takeInPlaceRuns(dir) });
+}
+
+const report = (dir: string): ByteString =>
+  reportProgram({
     HOOK: hook,
     SIGNALS: signals,
     REPORT_FILE: fileWord(dir, "report"),
     HANDLERS_FILE: fileWord(dir, "handlers"),
     ENV_FILE: fileWord(dir, "savedEnv"),
     FUNCTIONS_FILE: fileWord(dir, "functions"),
+  });
+
+const takeInPlaceRuns = (dir: string): ByteString =>
+  inPlaceRuns({
     COMMAND_FILE: quote(fromText(`${dir}/${commandFile}`)),
     NO_MORE_RUNS: inPlaceWords.none,
     RUN_AND_LIST: inPlaceWords.runAndList,
   });
-}
 
 /** Replaces the hook for a command that can change only the directory and the given variables. */
 export function reportPart(dir: string, variables: readonly string[]): ByteString {

@@ -84,8 +84,8 @@ function notedLines(script: ByteString): Lines {
 }
 
 /**
- * Splits the list at the headers of functions. A here-document may contain a line that looks like a header, so a
- * function whose header occurs more than once stays in the piece of the function before it.
+ * Splits the list at the headers of functions. A here-document may contain a line that looks like a header, so if a
+ * header occurs more than once, its function stays in the piece of the function before it.
  */
 function piecesOf(functions: ByteString, lines: Lines): Piece[] {
   const starts: { at: number; end: number; line: number }[] = [];

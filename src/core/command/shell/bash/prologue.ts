@@ -58,7 +58,7 @@ function defineGivenFunctions({ functions }: CommandFeed): ByteString {
   return definitions.map((line) => `${line} >/dev/null 2>&1\n`).join("");
 }
 
-/** Variables of this command whose namesake in the session has one of the attributes, which the plain text must lose. */
+/** Variables of this command that have one of the attributes in the session; the command gets them as plain text. */
 const givenNames = (feed: CommandFeed, attributes: RegExp): string[] =>
   feed.env.map(([name]) => name).filter((name) => attributes.test(attributesOf(name, feed.state)));
 

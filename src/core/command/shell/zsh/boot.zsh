@@ -42,7 +42,7 @@ ${functions[TRAP$__trl_name]}
   builtin print -rl -- ${${(k)parameters[(R)*export*]}:|__trl_gone}
   builtin printf '\0'
 
-  # Field 7: variables. The first list also has the special parameters of zsh whose value belongs to the user.
+  # Field 7: variables. The first list also has the special parameters of zsh that the user sets.
   __trl_names=(${(k)parameters[(R)^*(special|hide|undefined)*]} ${(k)parameters[(I)(PATH|HOME|IFS|CDPATH|FPATH|MANPATH|FIGNORE|TERM|TERMINFO|LANG|LC_ALL|LC_COLLATE|LC_CTYPE|LC_MESSAGES|LC_NUMERIC|LC_TIME|NULLCMD|READNULLCMD|PS1|PS2|PS3|PS4|WORDCHARS|HISTSIZE|SAVEHIST|OPTIND|ZDOTDIR)]})
   __trl_names=(${${__trl_names:#__trl_*}:#(_|TRL_COMMAND_ID|PWD|OLDPWD|signals|zshexit_functions|ZSH_*|TTY|VENDOR|MACHTYPE|OSTYPE|CPUTYPE|HOST|LOGNAME)})
   builtin typeset -p -- ${__trl_names:|__trl_constant}

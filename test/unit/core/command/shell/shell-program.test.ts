@@ -19,13 +19,19 @@ test("values are inserted as they are, wherever their placeholder occurs", () =>
   );
 });
 
+test("a placeholder on a line of its own stands for whole lines", () => {
+  const program = shellProgram("a\n  @LINES@\nb @WORD@\n@WORD@ c\n");
+  expect(program({ LINES: "x\ny\n", WORD: "w" })).toBe("a\nx\ny\nb w\nw c\n");
+  expect(program({ LINES: "", WORD: "w" })).toBe("a\nb w\nw c\n");
+});
+
 test("a placeholder without a value is an error", () => {
   expect(() => shellProgram("cat @A@ @B@\n")({ A: "x" })).toThrow("@B@");
 });
 
 describe("no placeholder and no comment is left in what a shell reads:", () => {
   const dir = "/tmp/trl";
-  /** Commands whose prologues contain all programs: they list functions, set an EXIT trap, or rename braces. */
+  /** The prologues of these contain all programs: they list functions, set an EXIT trap, or alias braces. */
   const commands = ["echo", "declare -f", "trap 'echo bye' EXIT", "alias {=x; trap 'echo bye' EXIT"];
   const feeds: CommandFeed[] = commands.flatMap((command) => [
     feedOf(command),
