@@ -5,7 +5,14 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { allProcesses } from "../../test/support/processes.ts";
-import { excepted, isRequirement, isStrict, mustBeMet, problemOf } from "../../test/support/requirements.ts";
+import {
+  excepted,
+  isRequirement,
+  isStrict,
+  mustBeMet,
+  problemOf,
+  type RequirementName,
+} from "../../test/support/requirements.ts";
 import { stallsIn } from "../../test/support/stalls.ts";
 import { ownersIn } from "../../test/support/temp-dir.ts";
 import { costs, countLine, readReport, type TestCase } from "./report.ts";
@@ -14,8 +21,8 @@ import { setupHint } from "./setup-plan.ts";
 
 const usage = `Usage: npm test -- [--mode MODE] [--tell-flaky] [--stalls] [--report FILE] [PATTERN ...]
 
-  --mode normal       lint, types, build, and all tests but the long variants: npm test
-  --mode quick        lint, types, unit tests and tidy, without a build or a daemon: npm run test:quick
+  --mode normal       lint, types, shell, build, and all tests but the long variants: npm test
+  --mode quick        lint, types, shell, unit tests and tidy, without a build or a daemon: npm run test:quick
   --mode integration  build, and the tests that are no unit tests: npm run test:integration
   --mode full         all of it, with the long variants: npm run test:full
 
@@ -83,14 +90,17 @@ function stop(message: string, code: number): never {
 const checks: Record<string, string[]> = {
   lint: ["bun", "run", "lint"],
   types: ["bun", "run", "typecheck"],
+  shell: ["bun", "scripts/test/check-shell.ts"],
   build: ["bun", "run", "build"],
 };
 const checksOf: Record<Mode, string[]> = {
-  normal: ["lint", "types", "build"],
-  full: ["lint", "types", "build"],
+  normal: ["lint", "types", "shell", "build"],
+  full: ["lint", "types", "shell", "build"],
   integration: ["build"],
-  quick: ["lint", "types"],
+  quick: ["lint", "types", "shell"],
 };
+/** A check is skipped if its tool is not installed; TRL_TEST_STRICT=1 makes that a failure. */
+const toolOf: Record<string, RequirementName> = { shell: "shellcheck" };
 
 const isQuick = (file: string) => /^test\/(?:unit\/|tidy)/.test(file);
 const isLong = (file: string) => file.endsWith(".full.test.ts");
@@ -143,6 +153,8 @@ function endProcess(pid: number): void {
 async function runChecks(names: string[]): Promise<string[]> {
   const results = await Promise.all(
     names.map(async (name) => {
+      const tool = toolOf[name];
+      if (tool && problemOf(tool)) return { name, code: withoutTool(name, tool) };
       const began = performance.now();
       const child = Bun.spawn(checks[name]!, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
       const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
@@ -153,6 +165,14 @@ async function runChecks(names: string[]): Promise<string[]> {
     }),
   );
   return results.filter(({ code }) => code !== 0).map(({ name }) => name);
+}
+
+/** Reports a check whose tool is not installed, and gives its exit code. */
+function withoutTool(name: string, tool: RequirementName): number {
+  const isFailure = mustBeMet(tool);
+  const outcome = isFailure ? "FAILED" : "skipped";
+  console.log(`${name}: ${outcome} (${problemOf(tool)!.reason}; npm run test:setup)`);
+  return isFailure ? 1 : 0;
 }
 
 /** Tests wait more than they compute. */

@@ -137,6 +137,7 @@ const table = {
   zsh: program("zsh"),
   fish: program("fish"),
   tcsh: program("tcsh"),
+  shellcheck: program("shellcheck"),
   tmux: program("tmux"),
   socat: program("socat"),
   nc: {

@@ -1,18 +1,18 @@
-// How a kind of shell is started ahead, given its state and its command, and read back. A shell that waits
-// is told its state on descriptor 3 and its command's surroundings on 4; 5 is the command's input. All three are
-// closed before the user's first word runs, but for a visit, which can do nothing with them. At its end it writes its state to a file in its private directory,
-// through a descriptor that is open for that moment only.
+// The interface of a shell dialect: how a kind of shell is started ahead, gets its state and its command, and reports
+// back. A warm shell reads its state from descriptor 3 and the command's prologue from 4; 5 is the command's stdin. All
+// three are closed before the user's first word runs, except for an in-place run, which cannot use them. At its end the
+// shell writes its state to a file in its private directory; the descriptor is open only while it writes.
 import type { ByteString } from "../../process/byte-string.ts";
 
 /** What a session carries from one command to the next. */
 export interface ShellState {
   workingDir: ByteString;
   previousDir: ByteString | undefined;
-  /** Makes a new shell like the one that reported it. Only the dialect that wrote it reads it. */
+  /** Restores the reported state in a new shell. Only the dialect that wrote it reads it. */
   script: ByteString;
-  /** Options that show, stop or change the lines after them, as the last lines before the command. */
+  /** Options that print, stop or change the lines after them: the last lines before the command. */
   lateScript: ByteString;
-  /** Aliases, where they would act on the machinery's own lines: defined after all of them. */
+  /** Aliases, if they would change trl's own lines: defined after all of them. */
   aliasScript?: ByteString;
   exportedNames: readonly string[];
   lastStatus: number;
@@ -20,11 +20,11 @@ export interface ShellState {
 
 export interface Launch {
   argv: string[];
-  /** On top of the session's own environment, with which every shell is started. */
+  /** Added to the session's own environment, which every shell starts with. */
   env: Record<string, string>;
 }
 
-/** What a session's first shell is started with, and told. */
+/** Launch environment and state of a session's first shell. */
 export interface InitialState extends Pick<ShellState, "script" | "lateScript"> {
   launchEnv: Record<string, string>;
 }
@@ -33,30 +33,31 @@ export interface CommandFeed {
   commandId: string;
   command: ByteString;
   state: ShellState;
-  /** Where it runs, absolute. */
+  /** The directory of the command, absolute. */
   workingDir: ByteString;
-  /** "here" is where the shell already waits; "gone" is a directory that exists no more. */
+  /** The warm shell is in `workingDir` ("here"), must `cd` to it, or cannot, because it was removed ("gone"). */
   place: "here" | "elsewhere" | "gone";
-  /** The nearest directory above one that is gone. */
+  /** The nearest existing parent of a directory that was removed. */
   existingParent?: ByteString;
-  /** For this command alone; `null` unsets. Names are valid identifiers. */
+  /** Variables of this command only; `null` unsets. Names are valid identifiers. */
   env: [name: ByteString, value: ByteString | null][];
-  /** Functions for this command alone. */
+  /** Functions of this command only. */
   functions: [name: string, body: ByteString][];
   hasStdin: boolean;
-  /** It was given names that only the environment can carry; bash takes functions from there. */
+  /** The command got names that only the environment can carry, from which bash may import functions. */
   mayImportFunctions: boolean;
 }
 
+/** The part of a feed that reading the report needs. */
 export type Surroundings = Pick<CommandFeed, "state" | "workingDir" | "place" | "existingParent" | "env">;
 
 export interface CommandScript {
   prologue: ByteString;
-  /** Text of `commandFile`, where the dialect has one. */
+  /** Text of `commandFile`, if the dialect has one. */
   file?: ByteString;
 }
 
-/** What a state changes of the variables that every shell of the session is started with. */
+/** Changes of a state to the launch variables, which every shell of the session starts with. */
 export interface ExportChanges {
   unset: string[];
   set: Record<string, string>;
@@ -86,54 +87,54 @@ export interface ShellBoot {
 export type ReportedState = Omit<ShellState, "lastStatus">;
 
 export interface ShellDialect {
-  /** The file in the shell's directory that holds the command; empty where the command needs none. */
+  /** The file in the shell's directory that contains the command; empty if the dialect needs none. */
   commandFile: string;
-  /** The file in the shell's directory that it reads first. */
+  /** The file in the shell's directory that contains the boot script. */
   bootFile: string;
-  /** What reads a file, whatever function the session has by the name of `.`. */
+  /** The command that sources a file, even if the session has a function named `.`. */
   source: string;
-  /** The name of the function that this variable of the environment hands over. A dialect without it takes none. */
+  /** The name of the function that this environment variable contains. Dialects without it import no functions. */
   functionIn?(variable: string, value: string): string | undefined;
-  /** The state with those variables as the shell lists them. */
+  /** The state with the listed variables replaced. */
   withVariables?(state: ShellState, listed: ByteString): Pick<ShellState, "script" | "exportedNames">;
   launch(shell: string, dir: string): Launch;
   initialState(env: Record<string, string>): InitialState;
-  /** Makes a new shell like the one that reported the state, and puts it where the session stands. */
+  /** Restores the state in a new shell and enters the session's directory. */
   stateScript(state: ShellState): ByteString;
-  /** The startup file: what waits for the state and the command, and reports at the end. */
+  /** The startup file: it waits for the state and the command, and reports at the end. */
   bootScript(dir: string, boot?: ShellBoot): ByteString;
   /** A dialect may report more than the plan asks for. */
   commandScript(feed: CommandFeed, dir: string, plan?: ReportPlan): CommandScript;
-  /** Undefined where the report is not whole: then the shell died before it could write it. */
+  /** Undefined if the report is incomplete, because the shell died before it could write it. */
   readReport(report: ByteString, context: ReportContext): ReportedState | undefined;
 }
 
 export interface ReportContext {
-  /** Of the command before the report. */
+  /** Of the command that ran before the report. */
   feed: Surroundings;
   dir: string;
   launchEnv: Record<string, string>;
 }
 
 /**
- * Commands to a shell that takes in-place runs, on descriptor 4: run the command; run it and list the variables named on
- * the next line; take no more in-place runs. The last one is followed by the prologue.
+ * Words for a shell that takes in-place runs, on descriptor 4: run the command; run it and list the variables named on
+ * the next line; take no more in-place runs. The prologue follows the last one.
  */
 export const inPlaceWords = { run: "r", runAndList: "v", none: "g" } as const;
 
 /** Files in a shell's directory. */
 export const shellFiles = {
-  /** A state's script, where it is too long for descriptor 3. */
+  /** A state's script that is too long for descriptor 3. */
   restore: "restore",
-  /** The last lines before the command, where they are too long for descriptor 4. */
+  /** A prologue that is too long for descriptor 4. */
   prologue: "prologue",
   report: "state",
-  /** Old values of the variables that a command was given for itself alone. */
+  /** The session's values of the variables that only this command got. */
   savedEnv: "env",
-  /** The user's handlers that are not to see what the machinery does. */
+  /** The user's signal handlers, which are silenced during the report. */
   handlers: "handlers",
-  /** Names of functions, whose lines are asked for. */
+  /** Names of all functions, for the part of the report that has their line numbers. */
   functions: "functions",
-  /** The report's function, where the shell is not to show it. */
+  /** The report function, if the command may list functions. */
   hook: "hook",
 } as const;

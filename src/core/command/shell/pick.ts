@@ -1,4 +1,4 @@
-// Which dialect a shell speaks, by its name. Others run plainly, one `shell -c` a command.
+// Picks the dialect by the name of the shell. Other shells run without state, one `shell -c` per command.
 import { basename } from "node:path";
 import { bash } from "./bash/bash.ts";
 import type { ShellDialect } from "./dialect.ts";

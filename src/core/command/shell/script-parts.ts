@@ -1,93 +1,92 @@
-// Lines and readings that the dialects have in common.
+// Lines of scripts, and parsers of reports, that the dialects share.
 import { posix } from "node:path";
 import { type ByteString, fromText, quote } from "../../process/byte-string.ts";
 import { isShellName } from "../../process/environment.ts";
-import { type CommandFeed, type ReportContext, type ShellState, shellFiles } from "./dialect.ts";
+import {
+  type CommandFeed,
+  type ReportContext,
+  type ShellState,
+  type Surroundings,
+  shellFiles,
+} from "./dialect.ts";
+import lostDirectoryText from "./lost-directory.sh" with { type: "text" };
+import { shellProgram } from "./shell-program.ts";
 
-/** A file of the shell's directory, as a word. */
-export const fileWord = (dir: string, name: keyof typeof shellFiles): ByteString =>
-  quote(fromText(`${dir}/${shellFiles[name]}`));
+const lostDirectoryProgram = shellProgram(lostDirectoryText);
 
-export const exportLine = (name: string, value: string): ByteString =>
-  `export ${name}=${quote(fromText(value))}\n`;
-
-/** Variables that every shell of the session is started with, and that the user has unset since. */
-export function unsetLines(
-  launchEnv: Record<string, string>,
-  present: { has(name: string): boolean },
-): ByteString {
-  const gone = Object.keys(launchEnv).filter((name) => isShellName(name) && !present.has(name));
-  return gone.length > 0 ? `unset ${gone.join(" ")}\n` : "";
-}
-
-/** Waits for the state. The output of its script is dropped. */
-export const awaitState = "__trl_astray=1\n. /dev/fd/3 >/dev/null 2>&1\n";
-
-/** Waits for the command's prologue. `source` is the dialect's: the session may have a function named `.` by now. */
-export const awaitCommand = (source: string): ByteString => `${source} /dev/fd/4\n`;
-
-/** Ends the shell without a report, before the command has run. `exit` is the dialect's, as functions may hide it. */
-export const giveUp = (exit: string): ByteString => `{ __trl_done=1; ${exit} 126; }`;
-
-/** Functions as the shell has listed them. One that it cannot read again costs those after it, and no more. */
-export const defineFunctions = (functions: ByteString): ByteString =>
-  functions.trim() === "" ? "" : `eval ${quote(functions)}\n`;
-
-/** Puts the command's input in place and closes what the machinery used: the operands of an `exec`. */
-export const descriptors = (feed: CommandFeed): string => `${feed.hasStdin ? "0<&5 " : ""}3<&- 4<&- 5<&-`;
-
-/** Ahead of its command a shell goes where the session stands; if it cannot, that is told when it matters. */
-export function waitInDirectory(state: ShellState, builtin: string): ByteString {
-  return `${builtin} cd -- ${quote(state.workingDir)} && __trl_astray=\n${restoreOldpwd(state, builtin)}`;
-}
-
-/** `builtin` is the shell's word for "not the user's function of that name". */
-function restoreOldpwd({ previousDir }: ShellState, builtin: string): ByteString {
-  return previousDir === undefined ? `${builtin} unset OLDPWD\n` : `OLDPWD=${quote(previousDir)}\n`;
-}
-
-/** So deep that no `../..` of a command leads from it to the shell's own directory. */
-const lostDirectory = (dir: string): string => `${dir}/removed${"/_".repeat(50)}`;
-
-/**
- * As in a terminal whose directory was removed: the shell stands in an unlinked directory of the same name, and `cd ..`
- * leads to the same directory as there. So what is missing of the path is made, whatever the session's umask, entered and
- * removed again. Where that is not allowed, the shell stands in unlinked directories of its own, and `cd ..` fails or
- * leads to an empty one.
- */
-function enterLostDirectory(feed: CommandFeed, dir: string, words: ShellWords): ByteString {
-  const { builtin, command, exit } = words;
-  const lost = quote(feed.workingDir);
-  const missing = missingParents(feed).map(quote);
-  const own = quote(fromText(lostDirectory(dir)));
-  return `if ${command} -p mkdir -m 700 -- ${missing.join(" ")} 2>/dev/null
-then ${builtin} cd -- ${lost} || ${giveUp(exit)}
-${command} -p rmdir -- ${missing.toReversed().join(" ")}
-elif ${builtin} cd -- ${lost} 2>/dev/null
-then :
-else ${command} -p mkdir -p -- ${own}
-${builtin} cd -- ${own} || ${giveUp(exit)}
-${command} -p rmdir -p -- ${own} 2>/dev/null
-PWD=${lost}
-fi
-${restoreOldpwd(feed.state, builtin)}`;
-}
-
-/** Its directory and those above it that do not exist, the uppermost first. */
-function missingParents({ workingDir, existingParent = "/" }: CommandFeed): ByteString[] {
-  const base = existingParent === "/" ? "" : existingParent;
-  const names = workingDir.slice(base.length + 1).split("/");
-  return names.map((_, at) => `${base}/${names.slice(0, at + 1).join("/")}`);
-}
-
-/** The dialect's words for builtins that functions of the session do not hide. */
+/** The dialect's words for builtins that functions of the session cannot hide. */
 export interface ShellWords {
   builtin: string;
   command: string;
   exit: string;
 }
 
-/** Only where the command is to run elsewhere has the shell to move. */
+/** A file in the shell's directory, quoted as a shell word. */
+export const fileWord = (dir: string, name: keyof typeof shellFiles): ByteString =>
+  quote(fromText(`${dir}/${shellFiles[name]}`));
+
+/** A line with the command and its names; empty without names. */
+export const commandLine = (command: string, names: readonly string[]): ByteString =>
+  names.length > 0 ? `${command} ${names.join(" ")}\n` : "";
+
+export const exportLine = (name: string, value: string): ByteString =>
+  `export ${name}=${quote(fromText(value))}\n`;
+
+/** Unsets launch variables, which every shell of the session starts with, that the user has unset since. */
+export function unsetLines(
+  launchEnv: Record<string, string>,
+  present: { has(name: string): boolean },
+): ByteString {
+  return commandLine(
+    "unset",
+    Object.keys(launchEnv).filter((name) => isShellName(name) && !present.has(name)),
+  );
+}
+
+/** Ends the shell without a report, before the command has run. */
+const giveUp = (exit: string): ByteString => `{ __trl_done=1; ${exit} 126; }`;
+
+/** Defines functions as the shell has listed them. If it cannot parse one of them, only those after it are lost. */
+export const defineFunctions = (functions: ByteString): ByteString =>
+  functions.trim() === "" ? "" : `eval ${quote(functions)}\n`;
+
+/** Operands of an `exec` that connects the command's stdin and closes trl's own descriptors. */
+export const descriptors = (feed: CommandFeed): string => `${feed.hasStdin ? "0<&5 " : ""}3<&- 4<&- 5<&-`;
+
+/** A warm shell enters the session's directory. If `cd` fails, __trl_astray stays set, and the prologue tries again. */
+export function waitInDirectory(state: ShellState, builtin: string): ByteString {
+  return `${builtin} cd -- ${quote(state.workingDir)} && __trl_astray=\n${restoreOldpwd(state, builtin)}`;
+}
+
+function restoreOldpwd({ previousDir }: ShellState, builtin: string): ByteString {
+  return previousDir === undefined ? `${builtin} unset OLDPWD\n` : `OLDPWD=${quote(previousDir)}\n`;
+}
+
+/** Nested so deep that no `../..` of a command leads from it to the shell's own directory. */
+const ownLostDirectory = (dir: string): string => `${dir}/removed${"/_".repeat(50)}`;
+
+function enterLostDirectory(feed: CommandFeed, dir: string, words: ShellWords): ByteString {
+  const missing = missingDirectories(feed).map(quote);
+  const program = lostDirectoryProgram({
+    BUILTIN: words.builtin,
+    COMMAND: words.command,
+    EXIT: words.exit,
+    DIRECTORY: quote(feed.workingDir),
+    MISSING: missing.join(" "),
+    MISSING_INNERMOST_FIRST: missing.toReversed().join(" "),
+    OWN_DIRECTORY: quote(fromText(ownLostDirectory(dir))),
+  });
+  return program + restoreOldpwd(feed.state, words.builtin);
+}
+
+/** The working directory and its parents that do not exist, outermost first. */
+function missingDirectories({ workingDir, existingParent = "/" }: CommandFeed): ByteString[] {
+  const base = existingParent === "/" ? "" : existingParent;
+  const names = workingDir.slice(base.length + 1).split("/");
+  return names.map((_, at) => `${base}/${names.slice(0, at + 1).join("/")}`);
+}
+
+/** Enters the command's directory, unless the warm shell is in it already. */
 export function moveToDirectory(feed: CommandFeed, dir: string, words: ShellWords): ByteString {
   if (feed.place === "gone") return enterLostDirectory(feed, dir, words);
   const { builtin, exit } = words;
@@ -96,42 +95,46 @@ export function moveToDirectory(feed: CommandFeed, dir: string, words: ShellWord
   return `${move}\n${restoreOldpwd(feed.state, builtin)}`;
 }
 
+/** Sets and unsets the variables of this command. Errors are dropped: a variable may be readonly. */
 export function applyEnv(feed: CommandFeed, builtin: string): ByteString {
-  const tag = `${builtin} export TRL_COMMAND_ID=${feed.commandId}\n`;
-  if (feed.env.length === 0) return tag;
+  const idLine = `${builtin} export TRL_COMMAND_ID=${feed.commandId}\n`;
+  if (feed.env.length === 0) return idLine;
   const lines = feed.env.map(([name, value]) =>
     value === null ? `${builtin} unset -v ${name}\n` : `${builtin} export ${name}=${quote(value)}\n`,
   );
-  // A variable may be read-only; that is not worth a word on the user's stderr.
-  return `{\n${lines.join("")}} 2>/dev/null\n${tag}`;
+  return `{\n${lines.join("")}} 2>/dev/null\n${idLine}`;
 }
+
+/** Whether the variable was set or unset for this command only. */
+export const isGiven = (name: string, { env }: Surroundings): boolean =>
+  env.some(([given]) => given === name);
 
 const trapWord = /\btrap\b/i;
 const exitWord = /\b(?:SIG)?EXIT\b|\s0(?![^\s;&|)}])/i;
 const trapList = /\btrap(?:\s+-p\b|\s*(?:$|[;&|)\n]))/;
 const sourcing = /\bsource\b|(?:^|[\s;&|({])\.\s/;
 
-/** Whether the command could replace or see the hook on EXIT, through which the state is reported. */
+/** Whether the command could replace or list the EXIT trap, by which the shell reports its state. */
 export function maySetExitTrap({ command, state }: CommandFeed): boolean {
   return (
     namesExitTrap(command) || trapList.test(command) || sourcing.test(command) || namesExitTrap(state.script)
   );
 }
 
-/** In whatever order: one pattern for both words would look for the second behind every occurrence of the first. */
+/** Two patterns, because one for both words would search for the second after every occurrence of the first. */
 const namesExitTrap = (text: ByteString): boolean => trapWord.test(text) && exitWord.test(text);
 
 const handling = /\b(?:trap|exec|eval)\b/;
 
-/** Whether the command's shell could have handlers of the user's own, or become another program that has. */
+/** Whether the command's shell could have signal handlers of the user, or become another program that has. */
 export function mayHandleSignals({ command, state }: CommandFeed): boolean {
   const texts = [command, state.script, state.lateScript];
   return texts.some((text) => handling.test(text) || sourcing.test(text));
 }
 
 /**
- * The fields of a report, or nothing where it is not whole, or more than one: a child that is killed before it becomes
- * its program may write one as well, into the same file. What is ahead of the fields is of no interest.
+ * The fields of a report without the text before the first one. Undefined if the report is incomplete, or if there are
+ * two: a child that is killed before its exec may write one to the same file.
  */
 export function reportFields(
   report: ByteString,
@@ -140,27 +143,27 @@ export function reportFields(
 ): ByteString[] | undefined {
   const parts = report.split("\0");
   if (parts.length === count + 2 && parts.at(-1) === end) return parts.slice(1);
-  // Of a shell that was started by an earlier version, before an upgrade: it has nothing ahead of them.
+  // A shell that an earlier version started, before an upgrade, writes nothing before the first field.
   return parts.length === count + 1 && parts.at(-1) === "end" ? parts : undefined;
 }
 
-/** Where the session stands after a command that printed `pwd`. */
+/** The session's directory after its shell reported `pwd`. */
 export function directoryAfter(pwd: ByteString, { feed, dir }: ReportContext): ByteString {
   const printed = pwd.endsWith("\n") ? pwd.slice(0, -1) : pwd;
-  // `cd ..` from one unlinked directory to another: bash has no better name for that than ".../removed/..".
+  // After `cd ..` from one unlinked directory to another, bash prints a path such as ".../removed/..".
   const reported = /\/\.\.?(?:\/|$)/.test(printed) ? posix.normalize(printed) : printed;
   if (feed.place !== "gone") return reported;
   if (!reported.startsWith(fromText(`${dir}/`))) return reported;
-  return reported === fromText(lostDirectory(dir))
+  return reported === fromText(ownLostDirectory(dir))
     ? feed.workingDir
     : (feed.existingParent ?? feed.workingDir);
 }
 
-/** What was switched on and off against a base, without names that are never kept. */
-export function optionChanges(base: string[], now: string[], neverKept: string[]) {
-  const isKept = (name: string) => name !== "" && !neverKept.includes(name);
+/** Options that are on or off in contrast to a base, without those that a new shell must not get. */
+export function optionChanges(base: string[], now: string[], notRestored: string[]) {
+  const isRestored = (name: string) => name !== "" && !notRestored.includes(name);
   return {
-    on: now.filter((name) => isKept(name) && !base.includes(name)),
-    off: base.filter((name) => isKept(name) && !now.includes(name)),
+    on: now.filter((name) => isRestored(name) && !base.includes(name)),
+    off: base.filter((name) => isRestored(name) && !now.includes(name)),
   };
 }

@@ -36,7 +36,7 @@ describe("a command is known to change nothing:", () => {
   }
 });
 
-describe("a command can change the directory alone:", () => {
+describe("a command can change only the directory:", () => {
   const commands = [
     ...["cd /", "cd a && ls", "cd; make", "ls | cd a", 'cd "$x" 2>/dev/null || cd - && pwd', "cd $(ls)"],
     'cd "$(git rev-parse --show-toplevel)" && ls',
@@ -50,13 +50,13 @@ describe("a command can change the directory alone:", () => {
   for (const command of others)
     test(`not ${JSON.stringify(command)}`, () => expect(changeOf(feed(command))).toBe("anything"));
 
-  test("not with a function or an alias in its place", () => {
+  test("not if a function or an alias replaces it", () => {
     expect(changeOf(feed("cd /", { script: "alias cd='x=1; cd'\n" }))).toBe("anything");
     expect(changeOf(feed("cd /", { script: "eval 'cd () \n{ \n x=1\n}'\n" }))).toBe("anything");
   });
 });
 
-describe("a command can change some variables alone:", () => {
+describe("a command can change only some variables:", () => {
   const commands: Record<string, string[]> = {
     "x=1": ["x"],
     "x=$(uname) && echo $x": ["x"],
@@ -73,7 +73,7 @@ describe("a command can change some variables alone:", () => {
   test("beside the directory", () =>
     expect(changeOf(feed("cd / && x=$(pwd)"))).toEqual({ directory: true, variables: ["x"] }));
 
-  test("not such as bash acts upon, and none with attributes", () => {
+  test("not special variables of bash, and none with attributes", () => {
     for (const command of [
       "for IFS in a; do ls; done",
       "for i in a; do eval b; done",
@@ -189,7 +189,7 @@ describe("a command may change something:", () => {
     expect(isHarmless(feed("ls", { lateScript: "builtin shopt -s expand_aliases\n" }))).toBe(true);
   });
 
-  test("by posix mode, or by what an earlier version has left to be done again", () => {
+  test("by posix mode, or by commands to repeat from an earlier version", () => {
     const given: CommandFeed = { ...feed("x=1 :"), env: [["POSIXLY_CORRECT", "1"]] };
     expect(isHarmless(given)).toBe(false);
     const script = "declare -- x=\"1\"\numask 0022\n\n\nbuiltin cd -- '/tmp'\nOLDPWD=''\nx=1\n";

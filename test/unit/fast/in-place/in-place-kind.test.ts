@@ -11,7 +11,7 @@ const state: ShellState = {
 
 const feed = (command: string, more: Partial<CommandFeed> = {}) => feedOf(command, { state, ...more });
 
-describe("leaves the shell as it is, but for its directory:", () => {
+describe("changes nothing but the directory:", () => {
   const commands = [
     "cd",
     "cd /usr",
@@ -35,7 +35,7 @@ describe("leaves the shell as it is, but for its directory:", () => {
     test(JSON.stringify(command), () => expect(inPlaceKind(feed(command))).toEqual({ variables: [] }));
 });
 
-describe("changes variables, and no more:", () => {
+describe("changes only variables:", () => {
   const commands: Record<string, string[]> = {
     "x=1": ["x"],
     "x=1 y='2 3'": ["x", "y"],
@@ -55,7 +55,7 @@ describe("changes variables, and no more:", () => {
     );
 });
 
-describe("gets a shell of its own:", () => {
+describe("needs a shell of its own:", () => {
   const programs = ["ls", "/bin/true", "kill 1", "read x", "exit", "exec 3>f"];
   const evaluating = [
     "printf",
@@ -151,34 +151,34 @@ describe("gets a shell of its own:", () => {
     test(JSON.stringify(command), () => expect(inPlaceKind(feed(command))).toBeUndefined());
 });
 
-describe("so does everything,", () => {
+describe("every command needs a shell of its own", () => {
   const withScript = (line: string) => ({ state: { ...state, script: `${state.script}${line}\n` } });
   const cases: [name: string, Partial<CommandFeed>, command?: string][] = [
     ["in another directory", { place: "elsewhere" }],
-    ["in one that is gone", { place: "gone" }],
+    ["in a removed directory", { place: "gone" }],
     ["with variables of its own", { env: [["A", "b"]] }],
-    ["with input", { hasStdin: true }],
+    ["with stdin", { hasStdin: true }],
     ["with functions from its environment", { mayImportFunctions: true }],
-    ["where failures end the shell", { state: { ...state, lateScript: "builtin set -o errexit\n" } }],
-    ["where what is unset ends it", withScript("builtin set -o nounset")],
+    ["with errexit", { state: { ...state, lateScript: "builtin set -o errexit\n" } }],
+    ["with nounset", withScript("builtin set -o nounset")],
     ["with an option of shopt", withScript("shopt -s failglob")],
-    ["without one of its usual ones", withScript("shopt -u sourcepath")],
-    ["where what is told would be long", withScript(`declare -- x="${"a".repeat(70_000)}"`)],
+    ["without a default option of shopt", withScript("shopt -u sourcepath")],
+    ["with a list of variables that would be long", withScript(`declare -- x="${"a".repeat(70_000)}"`)],
     ["with aliases", withScript("alias echo='rm -r'")],
-    ["with a constant", withScript('declare -r x="1"')],
+    ["with a readonly variable", withScript('declare -r x="1"')],
     ["with a reference", withScript('declare -n x="y"')],
-    ["with a number that is computed", withScript('declare -ix x="1"')],
-    ["with a stack of directories", withScript("builtin pushd -n -- /usr")],
+    ["with an integer variable", withScript('declare -ix x="1"')],
+    ["with a directory stack", withScript("builtin pushd -n -- /usr")],
     ["with a function of that name", withScript("eval 'echo () \n{ \n    exit\n}'")],
-    ["with a function in place of test", withScript("eval 'test () \n{ \n    exit\n}'"), "test -d /usr"],
-    ["with a function in place of [", withScript("eval '[ () \n{ \n    exit\n}'"), "[ a ]"],
+    ["with a function named test", withScript("eval 'test () \n{ \n    exit\n}'"), "test -d /usr"],
+    ["with a function named [", withScript("eval '[ () \n{ \n    exit\n}'"), "[ a ]"],
     ["with another function of that name", withScript("eval 'f () \n{ \n    :\n}\necho () \n{ \n    :\n}'")],
   ];
   for (const [name, more, command = "echo hello"] of cases)
     test(name, () => expect(inPlaceKind(feed(command, more))).toBeUndefined());
 });
 
-test("a function of another name is in nobody's way", () => {
+test("a function of another name does not matter", () => {
   const script = `${state.script}eval 'greet () \n{ \n    echo hello\n}'\n`;
   expect(inPlaceKind(feed("echo hello", { state: { ...state, script } }))).toEqual({ variables: [] });
 });

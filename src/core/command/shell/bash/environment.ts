@@ -1,19 +1,18 @@
-// What a bash in a certain state gives to the programs that it starts: read from the script that makes a shell like it,
-// as this file's neighbours write it. A script that holds anything else is not understood, and nothing is known then.
-
+// Variables in the script of a bash state: which of them programs get, and replacing some of them. It reads scripts as
+// report.ts writes them; of a script with anything else in it, the exported variables are unknown.
 import { type ByteString, textOf } from "../../../process/byte-string.ts";
 import type { ExportChanges, ShellState } from "../dialect.ts";
-import { type BashRecord, recordsFrom, restoring } from "./records.ts";
+import { type BashRecord, recordsFrom, restoreLines } from "./records.ts";
 
 const options = /(?:shopt -[su] [\w ]+\n)*/y;
 const unsettings = /(?:unset [\w ]+\n)*/y;
-/** Missing until a shell has reported all of its state: it is the daemon's then. */
+/** Absent until the first whole report; the session then has the daemon's umask. */
 const mask = /(?:umask (\d+)\n\n)?/y;
-/** Options of the shell, and functions that are its own: no program sees them. */
-const unseen =
+/** Options of the shell, and functions that are not exported: programs do not get them. */
+const notForPrograms =
   /(?:builtin set (?:[-+]o [\w-]+ ?)+\n)*(?:shopt -s extglob\n(?:__trl_define '[^']*(?:'\\''[^']*)*'\n)+builtin unset -f __trl_define\n#lines[^\n]*\n\n(?:builtin shopt -u extglob\n)?)?$/y;
 
-/** Undefined where not all that a program would be given is known to be so. */
+/** Undefined if a variable that a program would get is not certain. */
 export function exportsIn({ script }: ShellState): ExportChanges | undefined {
   if (script === "") return { unset: [], set: {} };
   let at = 0;
@@ -26,11 +25,12 @@ export function exportsIn({ script }: ShellState): ExportChanges | undefined {
   const { unset, records, end } = variablesIn(script);
   at = end;
   const [, umask] = take(mask) ?? [];
-  if ((umask !== undefined && Number.parseInt(umask, 8) !== ownUmask()) || !take(unseen)) return undefined;
+  if ((umask !== undefined && Number.parseInt(umask, 8) !== ownUmask()) || !take(notForPrograms))
+    return undefined;
   return withRecords(unset, records);
 }
 
-/** What it says of variables comes behind options, and where that ends. */
+/** The part of a script between its options and its umask: names to unset, then records of variables. */
 function variablesIn(script: ByteString) {
   options.lastIndex = 0;
   unsettings.lastIndex = options.exec(script)![0].length;
@@ -40,33 +40,38 @@ function variablesIn(script: ByteString) {
   return { unset, start, ...recordsFrom(script, start) };
 }
 
-const known = new WeakMap<ShellState, Map<string, BashRecord[]>>();
+/** A state is immutable, so its records are parsed once. */
+const recordsCache = new WeakMap<ShellState, Map<string, BashRecord[]>>();
 
-/** What a state says of each of its variables; looked for once. */
+/** Records of a state's variables by name. */
 export function recordsIn(state: ShellState): ReadonlyMap<string, readonly BashRecord[]> {
-  const before = known.get(state);
-  if (before) return before;
+  const cached = recordsCache.get(state);
+  if (cached) return cached;
   const records = Map.groupBy(variablesIn(state.script).records, ({ name }) => name);
-  known.set(state, records);
+  recordsCache.set(state, records);
   return records;
 }
 
-/** The same script with these variables as they are now. */
+/** Flags of `declare` for a variable of the session; empty if the state does not contain it. */
+export const attributesOf = (name: string, state: ShellState): string =>
+  (recordsIn(state).get(name) ?? []).map(({ flags }) => flags).join("");
+
+/** The script with new records of the changed variables. */
 export function withVariables(script: ByteString, changed: readonly BashRecord[]): ByteString {
   if (changed.length === 0) return script;
   const { records, start, end } = variablesIn(script);
   const names = new Set(changed.map(({ name }) => name));
   const kept = records.filter(({ name }) => !names.has(name)).map(({ text }) => text);
-  return script.slice(0, start) + [...kept, ...changed.map(restoring)].join("") + script.slice(end);
+  return script.slice(0, start) + [...kept, ...changed.map(restoreLines)].join("") + script.slice(end);
 }
 
 function withRecords(unset: string[], records: BashRecord[]): ExportChanges | undefined {
   const set: Record<string, string> = {};
   for (const { name, flags, text } of records) {
-    if (name === "EXECIGNORE") return undefined; // it has a say in which file is the program
+    if (name === "EXECIGNORE") return undefined; // it decides which file is the program
     const value = flags.includes("x") && !/[aAn]/.test(flags) ? readValue(text) : null;
     if (value === undefined) return undefined;
-    if (Object.hasOwn(set, name) && !text.includes("=")) continue; // an attribute more
+    if (Object.hasOwn(set, name) && !text.includes("=")) continue; // adds an attribute only
     if (value === null) unset.push(name);
     else set[name] = value;
   }
@@ -79,7 +84,7 @@ const escapes: Record<string, string> = {
   ...{ a: "\x07", b: "\b", E: "\x1b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v", "\\": "\\", "'": "'" },
 };
 
-/** Null where it has none; undefined where it cannot be read, or is no text. */
+/** Null if the variable has no value; undefined if the value cannot be parsed or is not UTF-8. */
 function readValue(record: ByteString): string | null | undefined {
   if (!record.includes("=")) return null;
   const [, plain] = doubleQuoted.exec(record) ?? [];
@@ -93,6 +98,6 @@ function readValue(record: ByteString): string | null | undefined {
   return textOf(value);
 }
 
-let umaskHere: number | undefined;
-/** The daemon's, and so that of every program that it starts. */
-const ownUmask = (): number => (umaskHere ??= process.umask());
+let umaskCache: number | undefined;
+/** The umask of the daemon, which programs that it starts inherit. */
+const ownUmask = (): number => (umaskCache ??= process.umask());

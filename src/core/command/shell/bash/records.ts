@@ -1,4 +1,4 @@
-// What `declare -p` of bash prints, record by record, exactly: a value may hold newlines and quotes.
+// Parses what `declare -p` of bash prints into records of one variable each. Values may contain newlines and quotes.
 import { type ByteString, fromText } from "../../../process/byte-string.ts";
 
 export interface BashRecord {
@@ -9,7 +9,7 @@ export interface BashRecord {
 
 const head = /declare -([-a-zA-Z]+) ([A-Za-z_]\w*)(=?)/y;
 
-/** Whatever is no record is left out: it would be run as commands. */
+/** Text that is not a record is left out, because the restoring shell would run it as commands. */
 export function parseRecords(text: ByteString): BashRecord[] {
   const found: BashRecord[][] = [];
   for (let at = 0; ; ) {
@@ -20,7 +20,7 @@ export function parseRecords(text: ByteString): BashRecord[] {
   }
 }
 
-/** As many as there are from there on, and where they end. */
+/** Consecutive records from an offset on, and the offset after the last one. */
 export function recordsFrom(text: ByteString, from: number): { records: BashRecord[]; end: number } {
   const records: BashRecord[] = [];
   for (let at = from; ; ) {
@@ -33,7 +33,7 @@ export function recordsFrom(text: ByteString, from: number): { records: BashReco
   }
 }
 
-/** Behind it; 0 where it has none. Not by a regular expression: one gives up on a value with many escapes. */
+/** The offset after the value; 0 if it has no end. A regular expression would fail on a value with many escapes. */
 function endOfValue(text: ByteString, at: number): number {
   const first = text[at];
   if (first === '"') return endOfEscaped(text, at + 1, '"');
@@ -51,7 +51,7 @@ function endOfEscaped(text: ByteString, from: number, quote: string): number {
   return 0;
 }
 
-/** Arrays, before bash 4.4. */
+/** bash before 4.4 prints arrays in single quotes. */
 function endOfSingleQuoted(text: ByteString, from: number): number {
   for (let at = text.indexOf("'", from); at !== -1; at = text.indexOf("'", at + 4))
     if (!text.startsWith("'\\''", at)) return at + 1;
@@ -72,27 +72,27 @@ function endOfArray(text: ByteString, from: number): number {
   return 0;
 }
 
-/** Whether a shell that is started with this variable has it so without being told. */
+/** Whether a new shell inherits the variable with this value from its launch environment. */
 export function isInherited({ name, text }: BashRecord, launchEnv: Record<string, string>): boolean {
   const inherited = launchEnv[name];
   if (inherited === undefined || /["\\$`\x00-\x1f\x7f-\uffff]/.test(inherited)) return false;
   return text === `declare -x ${name}="${fromText(inherited)}"\n`;
 }
 
-/** What an integer mostly is: bash makes the same of it again. */
+/** A plain number, which bash evaluates to itself when it assigns it to an integer variable. */
 const wholeNumber = /="-?(?:0|[1-9]\d{0,17})"\n$/;
 
-/** Attributes that change what is assigned, where there is one of them. */
-export const changing = (flags: string): string => flags.replaceAll(/[^cilu]/g, "");
+/** Of the flags, those that change the value on assignment: capitalize, integer, lowercase, uppercase. */
+export const valueChangingFlags = (flags: string): string => flags.replaceAll(/[^cilu]/g, "");
 
 /**
- * What makes the variable again. One may hold what its attributes would not let it have, where it was given those later:
- * an integer's value would be calculated, and an error would end the whole script. So it gets them later here, too.
+ * Lines that restore the variable. Attributes that change a value are set after the assignment, as the variable may have
+ * got them after its value: bash would evaluate the value of an integer, and an error would end the whole script.
  */
-export function restoring({ flags, name, text }: BashRecord): ByteString {
-  const those = changing(flags);
-  if (those === "" || !text.includes("=") || (those === "i" && wholeNumber.test(text))) return text;
+export function restoreLines({ flags, name, text }: BashRecord): ByteString {
+  const changing = valueChangingFlags(flags);
+  if (changing === "" || !text.includes("=") || (changing === "i" && wholeNumber.test(text))) return text;
   const first = flags.replaceAll(/[cilur]/g, "") || "-";
-  const later = flags.includes("r") ? `${those}r` : those;
+  const later = flags.includes("r") ? `${changing}r` : changing;
   return `declare -${first} ${text.slice(`declare -${flags} `.length)}declare -${later} ${name}\n`;
 }

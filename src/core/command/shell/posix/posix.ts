@@ -1,81 +1,27 @@
-// sh, dash and ash can neither list functions nor read a startup file when they run a script, so the command
-// is an `eval` in a `-c` line, and what `set`, `export -p`, `readonly -p` and `alias` print is made into a
-// script here. Functions last for one command.
+// The dialect of sh, dash and ash. These shells can neither list functions nor read a startup file when they run a
+// script. So the command is an `eval` in a `-c` line, functions last for one command, and this file makes the script of
+// the state from what `set`, `export -p`, `readonly -p` and `alias` print.
 import { type ByteString, fromText, quote } from "../../../process/byte-string.ts";
-import type { ReportedState, ShellDialect, ShellState } from "../dialect.ts";
+import type { ReportContext, ReportedState, ShellDialect, ShellState } from "../dialect.ts";
 import * as parts from "../script-parts.ts";
+import { shellProgram } from "../shell-program.ts";
+import bootText from "./boot.sh" with { type: "text" };
+import trapWrapperText from "./trap-wrapper.sh" with { type: "text" };
+
+const boot = shellProgram(bootText);
+const trapWrapper = shellProgram(trapWrapperText)();
 
 const bootFile = "boot";
-/** These shells find special builtins before functions, and keep no functions. */
+/** These shells find special builtins before functions, so a function cannot hide it. */
 const source = ".";
 const words = { builtin: "command", command: "command", exit: "exit" };
 
-/** Read-only, computed or the machinery's own. */
-const notKept =
+/** Variables that are readonly, computed or trl's own. */
+const notRestored =
   /^(?:__trl_.*|PWD|OLDPWD|PPID|LINENO|RANDOM|SECONDS|UID|EUID|SHELLOPTS|BASHOPTS|BASH_.*|FUNCNAME|GROUPS|DIRSTACK|PIPESTATUS|OPTIND|_)$/;
-const neverKept = ["noexec", "interactive", "stdin", "monitor", "privileged"];
-const late = ["errexit", "xtrace", "verbose", "allexport"];
-
-const hook = '{ __trl_report "$?"; } >/dev/null 2>&1';
-
-/** As in bash: no handler of the user's prints into the report, or changes what it is about. IFS may be constant. */
-const bootScript = (dir: string): ByteString => `__trl_report() {
-[ -z "\${__trl_done-}" ] || return "$1"
-__trl_done=1
-trap - EXIT
-trap '' XFSZ
-unset -f command printf pwd alias unalias umask
-[ -z "\${__trl_wraps_trap-}" ] || unalias trap || :
-[ -z "\${__trl_wraps_trap-}" ] || trap >|${parts.fileWord(dir, "handlers")}
-{
-trap
-while command read -r __trl_line; do
-case $__trl_line in
-*"' CHLD") trap - CHLD;;
-*"' "*) trap '' "\${__trl_line##*"' "}" || :;;
-esac
-done <${parts.fileWord(dir, "report")}
-printf '\\0'
-set +o
-set +eux
-printf '\\0%s\\0' "\${OLDPWD-}"
-pwd
-printf '\\0'
-set
-printf '\\0'
-export -p
-printf '\\0'
-readonly -p
-printf '\\0'
-alias
-printf '\\0'
-umask
-printf '\\0whole'
-} >|${parts.fileWord(dir, "report")}
-[ -z "\${__trl_wraps_trap-}" ] || . ${parts.fileWord(dir, "handlers")}
-return "$1"
-}
-trap '${hook}' EXIT
-${parts.awaitState}${parts.awaitCommand(source)}`;
-
-/** As in bash, but by an alias: these shells find special builtins before functions. */
-const trapWrapper = `__trl_wraps_trap=1
-__trl_is_for_exit() {
-[ "\${1-}" != -- ] || shift
-[ $# -le 1 ] || shift
-for __trl_name do case $__trl_name in 0|[Ee][Xx][Ii][Tt]) return 0;; esac; done
-return 1
-}
-__trl_trap() {
-__trl_is_for_exit "$@" || { trap "$@"; return; }
-[ "$(exec /bin/sh -c 'echo $PPID')" = $$ ] || { trap "$@"; return; }
-trap "$@" || return
-[ "$1" != -- ] || shift
-if [ "$1" = - ] || [ $# = 1 ]; then trap '${hook}' EXIT; else trap "${hook.replaceAll(/[$"]/g, "\\$&")}
-$1" EXIT; fi
-}
-alias trap=__trl_trap
-`;
+const optionsNotRestored = ["noexec", "interactive", "stdin", "monitor", "privileged"];
+/** Options that act on the lines after them, so they come last. */
+const lateOptions = ["errexit", "xtrace", "verbose", "allexport"];
 
 export const posix: ShellDialect = {
   commandFile: "",
@@ -94,7 +40,8 @@ export const posix: ShellDialect = {
 
   initialState: (launchEnv) => ({ launchEnv, script: "", lateScript: "" }),
 
-  bootScript,
+  bootScript: (dir) =>
+    boot({ REPORT_FILE: parts.fileWord(dir, "report"), HANDLERS_FILE: parts.fileWord(dir, "handlers") }),
   stateScript: (state) => state.script + parts.waitInDirectory(state, "command"),
 
   commandScript(feed, dir) {
@@ -113,60 +60,66 @@ export const posix: ShellDialect = {
     if (!fields) return undefined;
     const [set, oldpwd, pwd, variables, exports, readonlys, aliases, umask] = fields as Fields;
     const on = [...set.matchAll(/^set -o (\w+)$/gm)].map((match) => match[1]!);
-    const { feed, launchEnv } = context;
-    const options = parts.optionChanges([], on, neverKept);
-    const isLate = (name: string) => late.includes(name);
-    // Variables that the command was given for itself alone are as they were before it.
-    const own = feed.env.map(([name]) => name);
-    const before = own.map((name) => ({ name, ...saidOf(name, feed.state.script) }));
-    const present = entriesOf(variables);
-    const assignments = present.filter(([name]) => !notKept.test(name) && !own.includes(name));
-    const exported = new Set(
-      entriesOf(exports).map(([name]) => name.replace(/^(?:export|declare -\w+) /, "")),
-    );
-    const isThere = new Set([...present.map(([name]) => name), ...own]);
-    for (const { name, isUnset } of before) if (isUnset) isThere.delete(name);
+    const options = parts.optionChanges([], on, optionsNotRestored).on;
+    const isLate = (name: string) => lateOptions.includes(name);
+    const { script, exportedNames } = readVariables({ variables, exports, readonlys }, context);
+    const early = options.filter((name) => !isLate(name));
+    const aliasEntries = entriesOf(aliases.replaceAll(/^alias /gm, "")).map(([, text]) => text);
     return {
       workingDir: parts.directoryAfter(pwd, context),
       previousDir: oldpwd === "" ? undefined : oldpwd,
-      script:
-        parts.unsetLines({ PATH: "", ...launchEnv }, isThere) +
-        assignments.map(([name, text]) => `${exported.has(name) ? "export " : ""}${text}\n`).join("") +
-        before.map(({ text }) => text).join("") +
-        // One that was given to the command alone and made constant by it is not that in the session.
-        lines(
-          "readonly",
-          readonlyNames(readonlys).filter((name) => !own.includes(name) || wasReadonly(name, feed.state)),
-        ) +
-        `umask ${umask.trim()}\n` +
-        lines(
-          "set -o",
-          options.on.filter((name) => !isLate(name)),
-        ),
-      lateScript: options.on
+      script: `${script}umask ${umask.trim()}\n${lines("set -o", early)}`,
+      lateScript: options
         .filter(isLate)
         .map((name) => `set -o ${name}; `)
         .join(""),
-      aliasScript: lines(
-        "alias",
-        entriesOf(aliases.replaceAll(/^alias /gm, "")).map(([, text]) => text),
-      ),
-      exportedNames: [
-        ...[...exported].filter((name) => !own.includes(name)),
-        ...before.flatMap(({ name, isUnset, text }) => {
-          const isInherited = text === "" && !isUnset && name in launchEnv;
-          return isInherited || text.startsWith("export ") ? [name] : [];
-        }),
-      ],
+      aliasScript: lines("alias", aliasEntries),
+      exportedNames,
     };
   },
 };
+
+interface VariableFields {
+  variables: ByteString;
+  exports: ByteString;
+  readonlys: ByteString;
+}
+
+/** Variables that only this command got have their values from before it in the session. */
+function readVariables({ variables, exports, readonlys }: VariableFields, context: ReportContext) {
+  const { feed, launchEnv } = context;
+  const given = feed.env.map(([name]) => name);
+  const isOfSession = (name: string) => !given.includes(name);
+  const before = given.map((name) => ({ name, ...previousValue(name, feed.state.script) }));
+  const present = entriesOf(variables);
+  const assignments = present.filter(([name]) => !notRestored.test(name) && isOfSession(name));
+  const exported = new Set(entriesOf(exports).map(([name]) => name.replace(/^(?:export|declare -\w+) /, "")));
+  const names = new Set([...present.map(([name]) => name), ...given]);
+  for (const { name, isUnset } of before) if (isUnset) names.delete(name);
+  // A variable that only this command got, and that it made readonly, is not readonly in the session.
+  const readonlyVariables = readonlyNames(readonlys).filter(
+    (name) => isOfSession(name) || wasReadonly(name, feed.state),
+  );
+  const wasExported = ({ name, isUnset, text }: (typeof before)[number]): boolean =>
+    text.startsWith("export ") || (text === "" && !isUnset && name in launchEnv);
+  return {
+    script:
+      parts.unsetLines({ PATH: "", ...launchEnv }, names) +
+      assignments.map(([name, text]) => `${exported.has(name) ? "export " : ""}${text}\n`).join("") +
+      before.map(({ text }) => text).join("") +
+      lines("readonly", readonlyVariables),
+    exportedNames: [
+      ...[...exported].filter(isOfSession),
+      ...before.filter(wasExported).map(({ name }) => name),
+    ],
+  };
+}
 
 type Fields = [string, string, string, string, string, string, string, string];
 
 const entryPattern = /(?:'[^']*'|"[^"\\]*(?:\\[\s\S][^"\\]*)*"|\\[\s\S]|[^\n'"\\]+)+/g;
 
-/** `name='value'` entries, one a line, except that a quoted value may hold newlines. */
+/** `name='value'` entries, one per line; a quoted value may contain newlines. */
 function entriesOf(text: ByteString): [name: string, text: ByteString][] {
   const entries: [string, ByteString][] = [];
   for (const [entry] of text.matchAll(entryPattern)) {
@@ -179,14 +132,14 @@ function entriesOf(text: ByteString): [name: string, text: ByteString][] {
 const readonlyNames = (text: ByteString): string[] =>
   [...text.matchAll(/^(?:readonly|declare -\w+) (\w+)/gm)]
     .map((match) => match[1]!)
-    .filter((name) => !notKept.test(name));
+    .filter((name) => !notRestored.test(name));
 
 const wasReadonly = (name: string, { script }: ShellState): boolean =>
   new RegExp(`^readonly ${name}$`, "m").test(script);
 
-/** What a state's script says of a variable: an assignment, that it is unset, or nothing. */
-function saidOf(name: string, script: ByteString): { text: ByteString; isUnset: boolean } {
-  const entry = entriesOf(script).find(([said]) => said.replace(/^export /, "") === name);
+/** A variable in a state's script: an assignment, an `unset`, or neither. */
+function previousValue(name: string, script: ByteString): { text: ByteString; isUnset: boolean } {
+  const entry = entriesOf(script).find(([assigned]) => assigned.replace(/^export /, "") === name);
   const unset = /^unset (.*)$/m.exec(script)?.[1]?.split(" ") ?? [];
   return { text: entry ? `${entry[1]}\n` : "", isUnset: unset.includes(name) };
 }

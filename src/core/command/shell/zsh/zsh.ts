@@ -1,104 +1,21 @@
-// zsh runs the command as a script file, as bash does. The machinery is the startup file .zshenv of a private
-// ZDOTDIR, with a hook on EXIT (which `set -e` reaches) and another (which no trap of the user can replace).
+// The dialect of zsh, which runs the command as a script file, as bash does. trl's own code is the startup program
+// (boot.zsh, the .zshenv of a private ZDOTDIR) with its hooks at the end of the shell, which write the state report.
 import { type ByteString, quote } from "../../../process/byte-string.ts";
 import type { CommandFeed, ReportedState, ShellDialect, ShellState } from "../dialect.ts";
 import * as parts from "../script-parts.ts";
+import { shellProgram } from "../shell-program.ts";
+import bootText from "./boot.zsh" with { type: "text" };
+
+const boot = shellProgram(bootText);
 
 const commandFile = "zsh";
 const source = "builtin .";
 const words = { builtin: "builtin", command: "builtin command", exit: "builtin exit" };
-/** Parameters that zsh itself gives a meaning to but whose value is the user's. */
-const usersSpecials =
-  "PATH HOME IFS CDPATH FPATH MANPATH FIGNORE TERM TERMINFO LANG LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES " +
-  "LC_NUMERIC LC_TIME NULLCMD READNULLCMD PS1 PS2 PS3 PS4 WORDCHARS HISTSIZE SAVEHIST OPTIND ZDOTDIR";
-
-const neverKept = [
-  "exec",
-  "singlecommand",
-  "interactive",
-  "shinstdin",
-  "login",
-  "privileged",
-  "restricted",
-].concat(["monitor", "rcs", "globalrcs", "zle"]);
-const late = ["errexit", "errreturn", "xtrace", "verbose", "allexport"];
-
-/**
- * Handlers of the user's must not run in the process that writes the report: what they print would be in it, and what
- * they change would be there by half. zsh cannot ignore a signal that has a handler without a moment in which the signal
- * would end the shell. So where there are any, a subshell writes the report, and the shell runs its handlers as always;
- * the subshell drops its copies of them. They are listed first, in the report's file: the line that ends one names its signal. Some are
- * functions, and gone by this: they are reported nevertheless.
- */
-const silenceHandlers: ByteString = `__trl_kept=
-for __trl_name in $__trl_handled; do
-(( ! \${+functions[TRAP$__trl_name]} )) || __trl_kept+="TRAP$__trl_name () {
-\${functions[TRAP$__trl_name]}
-}
-"
-case $__trl_name in CHLD|ZERR|DEBUG) builtin trap - $__trl_name;; *) builtin trap '' $__trl_name;; esac
-done
-`;
-
-const bootScript = (dir: string): ByteString => `unset ZDOTDIR
-__trl_done=
-__trl_on0=(\${(k)options[(R)on]})
-__trl_write() {
-${silenceHandlers}builtin printf '\\0'
-__trl_constant=() __trl_gone=() __trl_before=
-for __trl_at __trl_name in $__trl_env; do
-__trl_saved=${parts.fileWord(dir, "savedEnv")}.$__trl_at
-if [[ \${parameters[$__trl_name]-} != *readonly* ]]; then
-builtin unset -v $__trl_name
-builtin source $__trl_saved
-else
-__trl_constant+=($__trl_name)
-__trl_before+=$(<$__trl_saved)$'\\n'
-[[ -s $__trl_saved ]] || __trl_gone+=($__trl_name)
-fi
-done
-builtin pwd
-builtin printf '\\0%s\\0%s\\0%s\\0' "\${OLDPWD-}" "\${(j.:.)__trl_on0}" "\${(j.:.)__trl_on}"
-builtin print -rl -- \${\${(k)parameters}:|__trl_gone}
-builtin printf '\\0'
-builtin print -rl -- \${\${(k)parameters[(R)*export*]}:|__trl_gone}
-builtin printf '\\0'
-__trl_names=(\${(k)parameters[(R)^*(special|hide|undefined)*]} \${(k)parameters[(I)(${usersSpecials.replaceAll(" ", "|")})]})
-__trl_names=(\${\${__trl_names:#__trl_*}:#(_|TRL_COMMAND_ID|PWD|OLDPWD|signals|zshexit_functions|ZSH_*|TTY|VENDOR|MACHTYPE|OSTYPE|CPUTYPE|HOST|LOGNAME)})
-builtin typeset -p -- \${__trl_names:|__trl_constant}
-builtin print -r -- "$__trl_before"
-(( \${+PATH} )) || builtin print unset PATH
-(( \${+HOME} )) || builtin print unset HOME
-builtin printf '\\0'
-(( \${#dirstack} == 0 )) || builtin print -r -- "dirstack=( \${(@qq)dirstack} )"
-builtin printf '\\0'
-builtin alias -L
-builtin print -r -- umask $(builtin umask)
-builtin printf '\\0'
-__trl_names=(\${(k)functions:#__trl_*})
-(( \${#__trl_names} == 0 )) || builtin functions $__trl_names
-builtin print -r -- "$__trl_kept"
-builtin printf '\\0whole'
-}
-__trl_report() {
-[[ -z $__trl_done ]] || builtin return 0
-__trl_on=(\${(k)options[(R)on]})
-builtin emulate -L zsh
-builtin setopt extended_glob
-builtin unsetopt xtrace verbose err_exit err_return
-builtin trap '' XFSZ
-builtin trap >| ${parts.fileWord(dir, "report")}
-__trl_names=(\${\${(f)"$(<${parts.fileWord(dir, "report")})"}##* } \${\${(k)functions[(I)TRAP*]}#TRAP})
-__trl_handled=(\${\${signals:#(EXIT|XFSZ)}:*__trl_names})
-if (( \${#__trl_handled} )); then ( __trl_write ) >| ${parts.fileWord(dir, "report")}
-else __trl_write >| ${parts.fileWord(dir, "report")}
-fi
-__trl_done=1
-}
-__trl_hook() { { __trl_report } >/dev/null 2>&1 }
-zshexit_functions=(__trl_hook)
-trap '{ (( FUNCNEST > 9 )) || FUNCNEST=500; __trl_report } >/dev/null 2>&1' EXIT
-${parts.awaitState}${parts.awaitCommand(source)}`;
+/** Options that describe how one shell was started; with some of them restored, a session could never run a command. */
+const optionsNotRestored =
+  "exec singlecommand interactive shinstdin login privileged restricted monitor rcs globalrcs zle".split(" ");
+/** Options that act on the lines after them, so they come last. */
+const lateOptions = ["errexit", "errreturn", "xtrace", "verbose", "allexport"];
 
 export const zsh: ShellDialect = {
   commandFile,
@@ -118,7 +35,8 @@ export const zsh: ShellDialect = {
     };
   },
 
-  bootScript,
+  bootScript: (dir) =>
+    boot({ REPORT_FILE: parts.fileWord(dir, "report"), ENV_FILE: parts.fileWord(dir, "savedEnv") }),
   stateScript: (state) => state.script + quietly(parts.waitInDirectory(state, "builtin"), state),
   commandScript: (feed, dir) => ({ file: feed.command, prologue: prologue(feed, dir) }),
 
@@ -126,25 +44,26 @@ export const zsh: ShellDialect = {
     const fields = parts.reportFields(report, 10);
     if (!fields) return undefined;
     const [pwd, oldpwd, on0, on, names, exported, variables, dirstack, rest, functions] = fields as Fields;
-    const options = parts.optionChanges(on0.split(":"), on.split(":"), neverKept);
-    const isLate = (name: string) => late.includes(name);
+    const options = parts.optionChanges(on0.split(":"), on.split(":"), optionsNotRestored);
+    const isLate = (name: string) => lateOptions.includes(name);
     return {
       workingDir: parts.directoryAfter(pwd, context),
       previousDir: oldpwd === "" ? undefined : oldpwd,
       script:
         `setopt no_aliases\n${parts.unsetLines(context.launchEnv, new Set(names.split("\n")))}` +
         `${variables}\n${rest}\n` +
-        list(
+        parts.commandLine(
           "setopt",
           options.on.filter((name) => !isLate(name)),
         ) +
-        list(
+        parts.commandLine(
           "unsetopt",
           options.off.filter((name) => name !== "aliases"),
         ) +
         parts.defineFunctions(functions),
-      // One line, read before the first of them acts on the reading of lines.
-      lateScript: dirstack + list("builtin setopt", [...options.on.filter(isLate), ...aliasesIf(on)]),
+      // One line, which zsh has parsed before the first option acts on the parsing of lines.
+      lateScript:
+        dirstack + parts.commandLine("builtin setopt", [...options.on.filter(isLate), ...aliasesIf(on)]),
       exportedNames: exported.split("\n").filter(Boolean).sort(),
     };
   },
@@ -154,7 +73,7 @@ type Fields = [string, string, string, string, string, string, string, string, s
 
 function prologue(feed: CommandFeed, dir: string): ByteString {
   const savedEnv = parts.fileWord(dir, "savedEnv");
-  // What is read-only stays as it is, and must not be touched. A name may be too long for one of a file.
+  // Readonly variables stay as they are. Files are numbered, because a variable's name may be too long for a file name.
   const saveEnv = feed.env.map(
     ([name], at) =>
       `[[ \${parameters[${name}]-} == *readonly* ]] || ` +
@@ -173,9 +92,10 @@ function prologue(feed: CommandFeed, dir: string): ByteString {
 }
 
 /**
- * What is read-only stays as it is. What is no plain text in the session is none for programs, or another: it is made
- * anew. One that cannot be given keeps no other from it. The session's options are set already: no groups of patterns, and
- * none of commands on one line.
+ * Sets and unsets the variables of this command; readonly ones stay as they are. A variable that the session has with a
+ * type other than plain text is unset first, because programs would not get it, or get another value. Each has an `eval`
+ * of its own, so that one failure does not affect the others. The session's options are set already, so the lines use
+ * neither groups of patterns nor groups of commands on one line.
  */
 function applyEnv(feed: CommandFeed): ByteString {
   const lines = feed.env.map(([name, value]) => {
@@ -184,16 +104,17 @@ function applyEnv(feed: CommandFeed): ByteString {
     const set = `builtin eval ${quote(`builtin export ${name}=${quote(value)}`)}`;
     return `case \${parameters[${name}]-} in *readonly*) ;; *special*) ${set};; ${otherKinds}) ${unset}; ${set};; *) ${set};; esac\n`;
   });
-  // With that option on, a failure would end the shell.
+  // With posix_builtins on, a failure of `export` would end the shell.
   const before = "__trl_posix=${options[posixbuiltins]}\nbuiltin unsetopt posix_builtins\n";
   const after = "case $__trl_posix in on) builtin setopt posix_builtins;; esac\n";
   const own = lines.length > 0 ? `${before}{\n${lines.join("")}} 2>/dev/null\n${after}` : "";
   return own + parts.applyEnv({ ...feed, env: [] }, "builtin");
 }
 
+/** Types of variables that are not plain text, as `parameters` describes them. */
 const otherKinds = "*array*|*association*|*integer*|*float*|*lower*|*upper*|*left*|*right*";
 
-/** `cd -` goes by where zsh was, not by OLDPWD; -q: no hooks of the user's on the way. */
+/** `cd -` uses zsh's own record of the previous directory, not OLDPWD; -q skips the user's chpwd hooks. */
 function quietly(script: ByteString, { previousDir }: ShellState): ByteString {
   const before = previousDir === undefined ? "" : `builtin cd -q -- ${quote(previousDir)} 2>/dev/null\n`;
   return before + script.replaceAll("builtin cd --", "builtin cd -q --");
@@ -205,6 +126,3 @@ function moveToDirectory(feed: CommandFeed, dir: string): ByteString {
 }
 
 const aliasesIf = (on: string) => (on.split(":").includes("aliases") ? ["aliases"] : []);
-
-const list = (command: string, names: string[]) =>
-  names.length > 0 ? `${command} ${names.join(" ")}\n` : "";

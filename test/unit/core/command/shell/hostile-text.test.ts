@@ -1,5 +1,5 @@
-// The daemon reads the text of every command before it runs it, and does nothing else meanwhile. Here are texts for which
-// a pattern that tries combinations takes seconds to years. The bound is generous: one pass takes a few milliseconds.
+// The daemon parses the text of every command before it runs it, which blocks its event loop. For these texts a pattern
+// that backtracks takes seconds to years. The bound is generous: one pass takes a few milliseconds.
 import { describe, expect, test } from "bun:test";
 import { bash } from "../../../../../src/core/command/shell/bash/bash.ts";
 import { posix } from "../../../../../src/core/command/shell/posix/posix.ts";
@@ -11,7 +11,7 @@ import { emptyState, feedOf } from "../../exec/shell/feed.ts";
 
 const feed = (command: string, script: string) => feedOf(command, { state: { ...emptyState, script } });
 
-/** All that is asked about a command before it runs. */
+/** All analyses of a command before it runs. */
 function analyse(command: string, script = ""): void {
   for (const dialect of [bash, zsh, posix]) {
     const given = feed(command, script);
@@ -30,7 +30,7 @@ const commands: Record<string, string> = {
   "a word of test that goes on in a variable": "[ -d /home/agent/projects/my-application/node_modules/$dir ]",
   "a long word of test": `[ -d ${fill("a")}$x ]`,
   "a word of many quotes": `test ${fill("'a'\"b\"")}$x`,
-  "a quote that is not closed": `test '${fill("a")}`,
+  "an unclosed quote": `test '${fill("a")}`,
   digits: `printf ${fill("1")} x`,
   "blanks ahead of the words of a loop": `for a in${fill(" ")} x`,
   "lines ahead of a loop": `${fill("\n")}x`,
@@ -56,7 +56,7 @@ const commands: Record<string, string> = {
   "many separators": `ls${fill(" ; ls")} $(ls)`,
 };
 
-describe("is read in one pass:", () => {
+describe("is parsed in one pass:", () => {
   for (const [name, command] of Object.entries(commands)) test(name, () => analyse(command), 1000);
 
   const long = fill("x=1\n").repeat(10);

@@ -3,17 +3,17 @@ import { reportFields } from "../../../../../src/core/command/shell/script-parts
 
 const whole = ["first", "second", "whole"];
 
-test("what is ahead of the fields is left out", () => {
+test("text before the first field is skipped", () => {
   expect(reportFields(`trap -- : SIGUSR1\n\0${whole.join("\0")}`, 2)).toEqual(whole);
   expect(reportFields(`\0${whole.join("\0")}`, 2)).toEqual(whole);
 });
 
-test("the report of a shell that an earlier version has started is taken as well", () => {
+test("a report from a shell that an earlier version started is accepted", () => {
   expect(reportFields("first\0second\0end", 2)).toEqual(["first", "second", "end"]);
   expect(reportFields("\0first\0second\0end", 2)).toBeUndefined();
 });
 
-test("one that is not whole, or is mixed with another, is none", () => {
+test("an incomplete report, or one mixed with another, is rejected", () => {
   const report = `\0${whole.join("\0")}`;
   for (const mixed of [
     "",

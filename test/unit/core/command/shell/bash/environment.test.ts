@@ -9,11 +9,11 @@ const read = (script: string) =>
     script: fromText(script),
   });
 
-test("a session that has done nothing changes nothing", () => {
+test("an empty state changes no exported variable", () => {
   expect(read("")).toEqual({ unset: [], set: {} });
 });
 
-test("variables are read as bash lists them", () => {
+test("variables are parsed as bash lists them", () => {
   const lines = [
     "shopt -u expand_aliases",
     "unset GONE OTHER",
@@ -32,34 +32,34 @@ test("variables are read as bash lists them", () => {
   });
 });
 
-test("options and functions that no program sees are passed over", () => {
+test("options and functions that programs do not get are skipped", () => {
   const functions =
     "shopt -s extglob\n__trl_define 'f () { \n    echo '\\''a'\\''\n}'\nbuiltin unset -f __trl_define\n#lines f 1\n\nbuiltin shopt -u extglob\n";
   expect(read(`shopt -s nullglob\n${mask}builtin set -o noglob -o nounset\n${functions}`)).toBeDefined();
 });
 
 test.each([
-  ["another mask", "umask 0123\n\n"],
+  ["another umask", "umask 0123\n\n"],
   ["aliases", `alias a='b'\n${mask}`],
-  ["what is done again", `${mask}\nbuiltin cd -- '/'\nexport A=1\n`],
-  ["a value that is no text", `declare -x A=$'\\377'\n${mask}`],
-  ["a value that is written in another way", `declare -x A='b'\n${mask}`],
+  ["commands to repeat", `${mask}\nbuiltin cd -- '/'\nexport A=1\n`],
+  ["a value that is not UTF-8", `declare -x A=$'\\377'\n${mask}`],
+  ["a value with other quoting", `declare -x A='b'\n${mask}`],
   [
     "exported functions",
     `${mask}shopt -s extglob\n__trl_define 'f () { :; }'\nbuiltin unset -f __trl_define\n#lines f 1\nbuiltin declare -fx f\n\n`,
   ],
-  ["a say in which file is the program", `declare -- EXECIGNORE="*"\n${mask}`],
+  ["EXECIGNORE, which decides which file is the program", `declare -- EXECIGNORE="*"\n${mask}`],
   ["anything else", `${mask}x=1\n`],
-])("with %s nothing is certain", (_, script) => {
+])("with %s the exports are unknown", (_, script) => {
   expect(read(script)).toBeUndefined();
 });
 
-test("variables that a command has changed take the place of those before, and nothing else is changed", () => {
+test("changed variables replace the old ones, and nothing else changes", () => {
   const script = `shopt -u expand_aliases\nunset G\ndeclare -- a="1"\ndeclare -x b="2"\n${mask}declare -f\n`;
   const changed = [
     { name: "b", flags: "x", text: 'declare -x b="3"\n' },
     { name: "G", flags: "-", text: 'declare -- G="4"\n' },
-    // It was given the attribute later, and would be made upper case again.
+    // It got the attribute after its value, which must not become upper case.
     { name: "c", flags: "xu", text: 'declare -xu c="abc"\n' },
   ];
   expect(withVariables(script, changed)).toBe(

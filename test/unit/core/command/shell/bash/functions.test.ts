@@ -1,4 +1,4 @@
-// Where functions of bash are put, so that their lines count as before.
+// Functions are defined at their old lines, so that line numbers stay the same.
 import { expect, test } from "bun:test";
 import { defineAtLines } from "../../../../../../src/core/command/shell/bash/functions.ts";
 
@@ -10,7 +10,7 @@ test("functions of one file are in one text, each at its line", () => {
   expect(text).toBe(`__trl_define '\nb () { \n    :\n}\n\n\n\n\na () { \n    :\n}\n'\n${end(" a 9 b 2")}`);
 });
 
-test("functions that were defined at the same lines are in texts of their own, up to some", () => {
+test("functions that were defined at the same lines are in separate texts, up to a maximum", () => {
   const text = defineAtLines(listed("a") + listed("b"), "a 1 one\nb 1 two\n", "");
   expect(text).toBe(
     `__trl_define 'a () { \n    :\n}\n'\n__trl_define 'b () { \n    :\n}\n'\n${end(" a 1 b 1")}`,
@@ -25,7 +25,7 @@ test("functions that were defined at the same lines are in texts of their own, u
   for (const name of names) expect(many).toContain(`${name} () { \n`);
 });
 
-test("a line that only looks like the beginning of a function parts nothing", () => {
+test("a line that only looks like a function header does not split the list", () => {
   const document = listed("a", "cat <<E\nb () \n{ \nE\n");
   const text = defineAtLines(document + listed("b"), "a 1 one\nb 1 two\n", "");
   expect(text).toBe(
@@ -33,13 +33,13 @@ test("a line that only looks like the beginning of a function parts nothing", ()
   );
 });
 
-test("far down in a file, and where no line is known, they count from the first", () => {
+test("functions far down in a file, or without a known line, count from line 1", () => {
   expect(defineAtLines(listed("a"), "", "")).toBe(`__trl_define '${listed("a")}'\n${end("")}`);
   const far = defineAtLines(listed("a"), "a 99999999 big\n", "");
   expect(far).toBe(`__trl_define 'a () { \n    :\n}\n'\n${end(" a 99999999")}`);
 });
 
-test("lines that a report does not tell are as the script before notes them", () => {
+test("lines that a report lacks come from the note in the previous script", () => {
   const before = defineAtLines(listed("a") + listed("b"), "a 9 lib.sh\nb 2 lib.sh\n", "");
   expect(defineAtLines(listed("a") + listed("b"), "", `x=1\n${before}\n`)).toBe(before);
 });

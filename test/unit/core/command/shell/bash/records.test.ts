@@ -12,14 +12,14 @@ const values = [
   "=()",
 ];
 
-test("each record is one variable, whatever its value holds", () => {
+test("each record is one variable, whatever its value contains", () => {
   const texts = values.map((value, at) => `declare -x v${at}${value}\n`);
   const records = parseRecords(texts.join(""));
   expect(records.map(({ text }) => text)).toEqual(texts);
   expect(records.map(({ name }) => name)).toEqual(values.map((_, at) => `v${at}`));
 });
 
-test("what is no record is left out, and nothing else with it", () => {
+test("text that is not a record is left out, and nothing else", () => {
   for (const text of [
     `declare -- a="x`,
     `declare -- a="x\\"\n`,

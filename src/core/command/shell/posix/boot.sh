@@ -1,0 +1,60 @@
+# shellcheck shell=sh
+# Startup program of sh, dash and ash, read by the `-c` line of posix.ts: it defines the state report, restores the
+# session's state from descriptor 3, and reads the command's prologue from descriptor 4. The prologue assigns the command
+# to __trl_run, which the `-c` line evaluates. shell-program.ts drops comments, blank lines and indentation.
+#
+# shellcheck disable=SC1091 # the sourced files are descriptors, or exist only while the shell runs
+# shellcheck disable=SC2154 # `command read` assigns __trl_line
+# shellcheck disable=SC2317,SC2329 # the EXIT trap calls __trl_report
+
+# The state report, called by the EXIT trap with the exit status. It writes fields that end with a NUL to the report
+# file; posix.ts reads them. As in bash, the user's signal handlers must not print into the report or change its
+# subject, so they are ignored: the list of traps goes to the report file first, and the last line of each handler names
+# its signal. The code does not assign IFS, which may be readonly.
+__trl_report() {
+  [ -z "${__trl_done-}" ] || return "$1"
+  __trl_done=1
+  trap - EXIT
+  trap '' XFSZ
+  unset -f command printf pwd alias unalias umask
+  [ -z "${__trl_wraps_trap-}" ] || unalias trap || :
+  [ -z "${__trl_wraps_trap-}" ] || trap >|@HANDLERS_FILE@
+  {
+    trap
+    while command read -r __trl_line; do
+      case $__trl_line in
+      *"' CHLD") trap - CHLD;;
+      *"' "*) trap '' "${__trl_line##*"' "}" || :;;
+      esac
+    done <@REPORT_FILE@
+
+    # Fields 1 to 8: options, previous directory, directory, variables, exports, readonly variables, aliases, umask.
+    printf '\0'
+    set +o
+    set +eux
+    printf '\0%s\0' "${OLDPWD-}"
+    pwd
+    printf '\0'
+    set
+    printf '\0'
+    export -p
+    printf '\0'
+    readonly -p
+    printf '\0'
+    alias
+    printf '\0'
+    umask
+    printf '\0whole'
+  } >|@REPORT_FILE@
+  # The user's EXIT handler runs next and needs the other handlers.
+  [ -z "${__trl_wraps_trap-}" ] || . @HANDLERS_FILE@
+  return "$1"
+}
+trap '{ __trl_report "$?"; } >/dev/null 2>&1' EXIT
+
+# The state script arrives here. It clears __trl_astray once the shell is in the session's directory.
+__trl_astray=1
+. /dev/fd/3 >/dev/null 2>&1
+
+# The prologue of the command.
+. /dev/fd/4
