@@ -2,12 +2,12 @@
 // command (ssh, docker exec, kubectl exec) talks through. The daemon is not our child in any sense that counts, so
 // that the end of the link is not its end.
 import { type ArgsDef, defineCommand } from "citty";
-import { bridge, type DaemonSocket, openSocket } from "../bridge.ts";
 import { checkFlags } from "../check-flags.ts";
 import { type SocketFlags, serveFlagsFrom, socketArgs, socketPathFrom } from "../connection.ts";
 import { engineSettings } from "../engine-environment.ts";
 import { CliError, unavailableExitCode } from "../errors.ts";
 import { ownProgram, untilReached } from "../own-program.ts";
+import { bridge, type DaemonSocket, openSocket } from "./dial-stdio-bridge.ts";
 
 const args = {
   ...socketArgs,

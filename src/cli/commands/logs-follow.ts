@@ -1,10 +1,10 @@
 // The frames of a command or a terminal that somebody else started, from an offset up to now or to the end. All that
 // `trl logs` needs of the connection beyond plain calls is here.
 
-import type { Encoding, ExitFrame, StreamSummary } from "../protocol/exec.ts";
-import type { DaemonClient, StreamFrame, TerminalFrame } from "./client.ts";
-import { lostDaemon } from "./errors.ts";
-import type { TerminalEntry } from "./sessions.ts";
+import type { Encoding, ExitFrame, StreamSummary } from "../../protocol/exec.ts";
+import type { DaemonClient, StreamFrame, TerminalFrame } from "../client.ts";
+import { lostDaemon } from "../errors.ts";
+import type { TerminalEntry } from "../sessions.ts";
 
 export type StreamName = "stdout" | "stderr";
 

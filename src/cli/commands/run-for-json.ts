@@ -1,11 +1,11 @@
 // A command whose result is wanted as one JSON object, when it has ended.
 
-import { errorCodes, TrlError } from "../protocol/errors.ts";
-import type { RunParams, RunResult } from "../protocol/exec.ts";
-import type { DaemonClient } from "./client.ts";
-import { CliError, usageExitCode } from "./errors.ts";
-import type { Interrupts } from "./interrupts.ts";
-import { printJson } from "./ui/print.ts";
+import { errorCodes, TrlError } from "../../protocol/errors.ts";
+import type { RunParams, RunResult } from "../../protocol/exec.ts";
+import type { DaemonClient } from "../client.ts";
+import { CliError, usageExitCode } from "../errors.ts";
+import type { Interrupts } from "../interrupts.ts";
+import { printJson } from "../ui/print.ts";
 
 interface How {
   interrupts: Interrupts;

@@ -1,19 +1,19 @@
 // A command in a session, passed through live: output, input, signals, exit code.
 import { resolve } from "node:path";
-import { lostError } from "../client/errors.ts";
-import { TrlError } from "../protocol/errors.ts";
-import type { ExitFrame } from "../protocol/exec.ts";
-import type { Params } from "../protocol/methods.ts";
-import type { DaemonClient, StreamFrame } from "./client.ts";
-import { callersEnvironment } from "./environment.ts";
-import { CliError, lostDaemon, reportError, unavailableExitCode } from "./errors.ts";
-import { forwardStdin } from "./forward-stdin.ts";
-import type { Interrupts } from "./interrupts.ts";
-import { isReaderGone, OutputWriter } from "./output-writer.ts";
+import { lostError } from "../../client/errors.ts";
+import { TrlError } from "../../protocol/errors.ts";
+import type { ExitFrame } from "../../protocol/exec.ts";
+import type { Params } from "../../protocol/methods.ts";
+import type { DaemonClient, StreamFrame } from "../client.ts";
+import { callersEnvironment } from "../environment.ts";
+import { CliError, lostDaemon, reportError, unavailableExitCode } from "../errors.ts";
+import { forwardStdin } from "../forward-stdin.ts";
+import type { Interrupts } from "../interrupts.ts";
+import { isReaderGone, OutputWriter } from "../output-writer.ts";
+import type { Place } from "../runtime-args.ts";
+import { findEntry, isLive, listAll, reasonOf } from "../sessions.ts";
+import { note } from "../ui/print.ts";
 import { runForJson } from "./run-for-json.ts";
-import type { Place } from "./runtime-args.ts";
-import { findEntry, isLive, listAll, reasonOf } from "./sessions.ts";
-import { note } from "./ui/print.ts";
 
 export interface Wanted {
   command: string;

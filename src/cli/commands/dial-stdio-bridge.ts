@@ -1,6 +1,6 @@
 // Bytes between a socket and our standard input and output. Neither side is read faster than the other one takes it.
-import { requireTrustedSocket } from "../util/trusted-socket.ts";
-import { CliError, unavailableExitCode } from "./errors.ts";
+import { requireTrustedSocket } from "../../util/trusted-socket.ts";
+import { CliError, unavailableExitCode } from "../errors.ts";
 
 export interface BridgeOptions {
   greeting: string | undefined;
