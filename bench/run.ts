@@ -78,7 +78,7 @@ async function measure(chosen: Scenario[], binary: string, isQuick: boolean): Pr
   return reportOf({ tools, isQuick, loadBefore, durationS, rows, growth, failed });
 }
 
-/** Progress is talk; standard output is the table. */
+/** Progress goes to stderr; stdout is the table. */
 function say(text: string): void {
   console.error(text);
 }

@@ -1,4 +1,4 @@
-// One terminal whose program prints a file and ends, and so many clients that watch it to its end.
+// One terminal with a program that prints a file and ends, and N clients that subscribe to it until the end.
 import type { DriverName } from "../../src/protocol/pty.ts";
 import { cpuSeconds, type Daemon } from "../harness/daemon.ts";
 import type { Bench } from "../harness/scenario.ts";

@@ -1,4 +1,4 @@
-// How long a keystroke takes to come back from `cat`, beside tmux: in a quiet place, and beside four floods.
+// How long a keystroke takes to come back from `cat`, beside tmux: on a quiet machine, and beside four floods.
 import type { DriverName } from "../../src/protocol/pty.ts";
 import type { Daemon } from "../harness/daemon.ts";
 import { atMost, type Figure, figure, type Row, ratioAtMost, row } from "../harness/rows.ts";
