@@ -23,12 +23,12 @@ async function compile(outfile: string, target?: (typeof targets)[number]): Prom
     sourcemap: "inline",
     bytecode: true,
     format: "esm",
-    splitting: true, // what one verb needs is not loaded by another
+    splitting: true, // each verb loads only its own chunks
     define: { "process.env.NODE_ENV": '"production"' },
     compile: {
       outfile,
       ...(target ? { target: `bun-${target}` as Bun.Build.CompileTarget } : {}),
-      // Nothing is read by accident from the directory that the program is started in.
+      // The executable must not read configuration from its working directory.
       autoloadDotenv: false,
       autoloadBunfig: false,
       autoloadTsconfig: false,
@@ -36,7 +36,7 @@ async function compile(outfile: string, target?: (typeof targets)[number]): Prom
     },
   });
   if (!result.success) throw new AggregateError(result.logs, `${outfile} could not be built`);
-  // Those are inside.
+  // Source maps are embedded in the executable.
   for (const { kind, path } of result.outputs) if (kind === "sourcemap") rmSync(path, { force: true });
 }
 

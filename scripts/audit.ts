@@ -1,12 +1,12 @@
-// Asks the npm registry whether anything in bun.lock has a known vulnerability. Fails where it has; where the registry
-// cannot be asked (a mirror, no network), says so and fails not: that nobody answers says nothing about the packages.
+// Asks the npm registry for known vulnerabilities of the packages in bun.lock and fails if there are any. If the
+// registry does not answer (a mirror, no network), prints that and succeeds: no answer says nothing about the packages.
 // Usage: bun scripts/audit.ts [REGISTRY]
 import { lockedPackages } from "./locked-packages.ts";
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 const [registry = npmRegistry()] = process.argv.slice(2);
 
-/** The one that packages are installed from here. */
+/** The registry that npm is configured for. */
 function npmRegistry(): string {
   return Bun.spawnSync(["npm", "config", "get", "registry"], { stdin: "ignore" }).stdout.toString().trim();
 }
@@ -25,7 +25,7 @@ async function askRegistry(versions: Record<string, string[]>): Promise<Record<s
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(versions),
-      signal: AbortSignal.timeout(patienceMs),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     if (!response.ok) return `${address} answers with ${response.status}`;
     return (await response.json()) as Record<string, Advisory[]>;

@@ -1,5 +1,5 @@
 // Builds what `package.json` exports: JavaScript for Node.js, Bun and browsers, its types, and the contract as JSON
-// Schema for other languages. Each file stands alone: nothing need be installed beside it.
+// Schema for other languages. Each file is self-contained and has no dependencies.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { contractSchemas } from "../src/protocol/json-schema.ts";
@@ -22,14 +22,14 @@ async function bundle(name: string, target: "node" | "browser"): Promise<void> {
     target,
     format: "esm",
     sourcemap: "linked",
-    // What only some engines need is had when they ask for it.
+    // Optional: only engines without a WebSocket import it.
     external: ["ws"],
     define: { "process.env.NODE_ENV": '"production"' },
   });
   if (!result.success) throw new AggregateError(result.logs, `${name} could not be built`);
 }
 
-/** TypeScript keeps the names of the sources in declarations; whoever imports them has only the declarations. */
+/** Declarations import `.ts` names, but the package has only `.d.ts` files, so the names become `.js`. */
 function emitTypes(): void {
   const { exitCode, stdout } = Bun.spawnSync(["tsc", "-p", "tsconfig.package.json"], { stdin: "ignore" });
   if (exitCode !== 0) throw new Error(`the types could not be built:\n${stdout}`);

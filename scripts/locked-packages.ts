@@ -1,11 +1,11 @@
-// What bun.lock says: every package that is installed, by name, version and checksum.
+// Reads bun.lock: name, version and checksum of every installed package.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface LockedPackage {
   name: string;
   version: string;
-  /** Empty for the registry. */
+  /** Empty for the default registry. */
   source: string;
   integrity: string;
 }
@@ -23,7 +23,7 @@ interface Lock {
   trustedDependencies?: string[];
 }
 
-/** JSON with commas at the ends of lists. */
+/** bun.lock is JSON with trailing commas. */
 export function readLock(): Lock {
   const text = readFileSync(join(import.meta.dir, "../bun.lock"), "utf8");
   return JSON.parse(text.replaceAll(/,(\s*[}\]])/g, "$1")) as Lock;

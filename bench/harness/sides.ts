@@ -16,7 +16,7 @@ export interface TalkSpec {
   watchers?: number;
   /** The mark comes last, and is looked for only there: what comes before is a flood. */
   isAtEnd?: boolean;
-  /** What stands before the client on the command line. */
+  /** Prefix of the client's command line. */
   prefix?: string[];
 }
 

@@ -1,4 +1,4 @@
-// What this machine has for the other side of a comparison. What it lacks is named, and its rows stay in the table.
+// Finds the tools that this machine has for comparisons. Rows of missing tools stay in the table, with the reason.
 import { join } from "node:path";
 
 const nativeNames = ["spawn", "talk", "echo", "start", "flood"] as const;

@@ -1,4 +1,4 @@
-// What every side of a comparison does: it is told `COUNT PAUSE_US` on standard input, does the work so many times,
+// What every side of a comparison does: it reads `COUNT PAUSE_US` from standard input, does the work so many times,
 // and answers with one line of nanoseconds: those of the whole block, then those of each time.
 #include <fcntl.h>
 #include <stdint.h>

@@ -131,7 +131,7 @@ static void run_apart(long count, long pause_us, int64_t *samples) {
   }
 }
 
-/** A flood: who is not read holds on to what it has not taken, so that whoever has something is read. */
+/** A flood: a connection that is not read fills its buffers, so every readable connection is read. */
 static void hear_as_it_comes(void) {
   for (int waiting = peer_count; waiting > 0;) {
     if (poll(fds, peer_count, -1) < 0) die("poll");
@@ -143,7 +143,7 @@ static void hear_as_it_comes(void) {
   }
 }
 
-/** An echo: one after the other. To poll so many takes longer than to read from them, and is nobody's cost but ours. */
+/** An echo: one after the other. To poll so many takes longer than to read from them, which would add to the measured time. */
 static void hear_in_turn(void) {
   for (int i = 0; i < peer_count; i++)
     while (hear(&peers[i], mark, is_at_end) == 0) continue;

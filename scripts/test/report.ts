@@ -1,9 +1,9 @@
-// What a run of `bun test` came to, read from its JUnit report, and what of it was skipped for which requirement.
+// Reads the JUnit report of `bun test`: outcomes, and skipped tests by missing requirement.
 export interface TestCase {
   file: string;
   name: string;
   outcome: "passed" | "failed" | "skipped";
-  /** Requirements that this machine lacks, by the names that `needs` puts behind the test's. */
+  /** Missing requirements, from the suffix that `needs` appends to the test's name. */
   missing: string[];
 }
 
@@ -24,7 +24,7 @@ export function readReport(xml: string): TestCase[] {
   });
 }
 
-/** Of a test within what is skipped as a whole, too. */
+/** Also finds the suffix of an enclosing describe. */
 function missingIn(name: string): string[] {
   const notes = name.matchAll(/ \(needs ([^)]*)\)/g);
   return [...new Set([...notes].flatMap(([, names]) => names!.split(", ")))];

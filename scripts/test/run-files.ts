@@ -1,5 +1,5 @@
-// Runs test files by `bun test`, several at a time, and gives its JUnit report. Where a worker crashes, Bun aborts all
-// others and reports nothing of their files: those run in another round, and the crash is one failed test.
+// Runs test files with `bun test` in parallel and returns the JUnit report. If a worker crashes, Bun aborts the others
+// without a report: their files run in another round, and the crash counts as one failed test.
 import { rmSync } from "node:fs";
 import { testMs } from "../../test/support/wait.ts";
 import { readReport } from "./report.ts";
@@ -8,13 +8,12 @@ export interface RunFilesOptions {
   cwd: string;
   files: string[];
   workers: number;
-  /** Where Bun writes its report. */
   reportFile: string;
   env?: Record<string, string | undefined>;
   onStart?: (child: Bun.Subprocess) => void;
 }
 
-/** Bun's name for the test that a worker was at when it crashed. */
+/** Bun's name for the test that was running when a worker crashed. */
 const crashName = "(worker crashed)";
 
 export async function runFiles(options: RunFilesOptions): Promise<{ code: number; xml: string }> {

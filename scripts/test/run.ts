@@ -27,7 +27,7 @@ const usage = `Usage: npm test -- [--mode MODE] [--tell-flaky] [--stalls] [--rep
   --mode full         all of it, with the long variants: npm run test:full
 
   PATTERN        only test files whose path contains it, or one of them
-  --tell-flaky   runs the files that failed once more, alone, to tell a flaky test from a broken one; the run has
+  --tell-flaky   runs the files that failed once more, alone, to distinguish a flaky test from a broken one; the run has
                  failed all the same
   --stalls       fails where one turn of a daemon's event loop takes more than 100 ms of processor time, in which all
                  of its clients wait, and says what it did (Linux)
@@ -115,12 +115,12 @@ function filesOf({ mode, patterns }: Options): string[] {
   return ofMode.filter((file) => patterns.some((pattern) => file.includes(pattern)));
 }
 
-/** Shared by all processes of this run: what they have found out of the machine, and whose a directory is. */
+/** Shared by all processes of this run: cached checks of the machine, and the owner of each temporary directory. */
 const runDir = mkdtempSync(join(tmpdir(), "trl-test-run-"));
 process.env["TRL_TEST_RUN_DIR"] = runDir;
 process.on("exit", () => rmSync(runDir, { recursive: true, force: true }));
 
-/** What is going on now, and ends with this process. */
+/** The current `bun test`; killed with this process. */
 let running: Bun.Subprocess | undefined;
 const pidsAtFirst = executablePids();
 for (const [signal, code] of [
@@ -135,7 +135,7 @@ for (const [signal, code] of [
     process.exit(code);
   });
 
-/** Servers that tests have started (sshd, dockerd and its helpers) name a directory of their test. */
+/** Servers of tests (sshd, dockerd and its helpers) have a directory of their test in their arguments. */
 function serverPids(): number[] {
   const dirs = [...ownersIn(runDir).keys()];
   return allProcesses().flatMap(({ pid, args }) => (dirs.some((dir) => args.includes(dir)) ? [pid] : []));
@@ -145,11 +145,11 @@ function endProcess(pid: number): void {
   try {
     process.kill(pid, "SIGTERM");
   } catch {
-    // it has ended meanwhile
+    // it has ended already
   }
 }
 
-/** Side by side; what a check printed is shown as a whole, and only where it failed. */
+/** Runs checks concurrently; prints the output of those that fail. */
 async function runChecks(names: string[]): Promise<string[]> {
   const results = await Promise.all(
     names.map(async (name) => {
@@ -175,10 +175,10 @@ function withoutTool(name: string, tool: RequirementName): number {
   return isFailure ? 1 : 0;
 }
 
-/** Tests wait more than they compute. */
+/** At least three: tests wait more than they compute. */
 const workers = Number(process.env["TRL_TEST_WORKERS"] ?? Math.min(8, Math.max(3, availableParallelism())));
 
-/** Runs files, shows what they print, and gives every case. A file that did not load counts as one that failed. */
+/** Runs files and returns all cases. A file that does not load counts as a failure. */
 async function runTests(
   files: string[],
   { mode, workerCount, keepAs }: { mode: Mode; workerCount: number; keepAs?: string | undefined },
@@ -207,7 +207,7 @@ async function runTests(
   return [...cases, ...(await leftBehind(before))];
 }
 
-/** Processes of the executable under test. Elsewhere than on Linux they go by their command line. */
+/** Processes of the executable under test; on macOS found by their command line. */
 function executablePids(): number[] {
   const binary = join(root, "dist/trl");
   return allProcesses()
@@ -223,7 +223,7 @@ function programOf(pid: number): string | undefined {
   }
 }
 
-/** A test that leaves a daemon behind has failed, whatever it said of itself. */
+/** A daemon that a test leaves behind is a failure, even if the test passed. */
 async function leftBehind(before: number[]): Promise<TestCase[]> {
   let left: number[] = [];
   for (const deadline = performance.now() + 3000; performance.now() < deadline; await Bun.sleep(50)) {
@@ -243,7 +243,7 @@ async function leftBehind(before: number[]): Promise<TestCase[]> {
 const titles = (cases: TestCase[]): string[] => cases.map(({ file, name }) => `  ${file}: ${name}`);
 const failuresOf = (cases: TestCase[]): TestCase[] => cases.filter(({ outcome }) => outcome === "failed");
 
-/** A skip that no requirement of this platform explains is one that nothing else would notice. */
+/** A skip without a missing requirement would otherwise go unnoticed. */
 function failUnexplainedSkips(cases: TestCase[]): void {
   for (const it of cases) {
     const isExplained = it.missing.some((name) => isRequirement(name) && !mustBeMet(name));
@@ -251,7 +251,7 @@ function failUnexplainedSkips(cases: TestCase[]): void {
   }
 }
 
-/** Which failures go away when their files run once more, with the machine to themselves. */
+/** Runs failed files once more, alone; those that pass then are flaky. */
 async function tellFlaky(failures: TestCase[], mode: Mode): Promise<string[]> {
   const files = [...new Set(failures.map(({ file }) => file))].filter((file) => file.endsWith(".test.ts"));
   if (files.length === 0) return [];

@@ -1,4 +1,4 @@
-// What would provide the requirements that this machine lacks: packages of its package manager, and what no package does.
+// Finds the packages that provide missing requirements, and hints for those without a package.
 import {
   findProgram,
   problemOf,
@@ -17,7 +17,7 @@ export function packagesFor(names: RequirementName[], manager: Manager): string[
   return [...new Set(names.flatMap((name) => requirements[name][manager] ?? []))].sort();
 }
 
-/** Lines for the end of a run: the one command that provides what can be installed, and what else there is to do. */
+/** Lines for the end of a run: the command that installs the packages, and the other hints. */
 export function setupHint(names: RequirementName[]): string[] {
   const byPackage = names.filter((name) => problemOf(name)?.isPackage);
   const packages = packagesFor(byPackage, packageManager() ?? "apt");

@@ -1,5 +1,5 @@
-// `npm run test:setup`: installs what the tests can use on this machine, by apt on Debian and Ubuntu and by Homebrew on
-// macOS. It says what it will install and asks first; --yes agrees.
+// `npm run test:setup`: installs the programs that tests can use, with apt on Debian and Ubuntu and Homebrew on macOS.
+// Lists the packages and asks for confirmation, unless --yes is given.
 import {
   isForThisPlatform,
   isRoot,
@@ -40,7 +40,7 @@ ${sudo}apt-get update -qq
 found=
 for package in ${packages.join(" ")}; do
   if [ "$(apt-cache policy "$package" | sed -n 's/^ *Candidate: //p')" = "(none)" ] || ! apt-cache show "$package" >/dev/null 2>&1
-  then echo "not to be had here: $package"; else found="$found $package"; fi
+  then echo "not available: $package"; else found="$found $package"; fi
 done
 [ -z "$found" ] || ${sudo}apt-get install -y -qq --no-install-recommends $found >/dev/null
 `;
@@ -57,7 +57,7 @@ if (!isAgreed && !confirm("go on?"))
   );
 process.exit(Bun.spawnSync(["sh", "-c", script], { stdio: ["inherit", "inherit", "inherit"] }).exitCode);
 
-/** Applications have a command of their own. */
+/** Each cask is installed by its own command. */
 function brewLines(names: string[]): string[] {
   const formulae = names.filter((name) => !name.startsWith("--cask"));
   const casks = names.filter((name) => name.startsWith("--cask"));

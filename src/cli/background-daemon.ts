@@ -1,4 +1,4 @@
-// The daemon, or one that is started in the background and stays: what people make is to outlive their shell.
+// Connects to the daemon, or starts one in the background that outlives this process and its terminal.
 import type { DaemonClient } from "./client.ts";
 import { type SocketFlags, serveFlagsFrom, socketPathFrom, tryConnect } from "./connection.ts";
 import { engineSettings } from "./engine-environment.ts";
@@ -11,7 +11,7 @@ export async function connectOrStart(given: SocketFlags): Promise<DaemonClient> 
   const child = Bun.spawn([...ownProgram(), "serve", ...serveFlagsFrom(given), "--allow-root"], {
     env: { ...(await engineSettings()), ...process.env },
     stdio: ["ignore", "ignore", "ignore"],
-    detached: true, // a session of its own: neither ^C nor the end of this terminal is its business
+    detached: true, // own session: ^C and SIGHUP of this terminal do not reach the daemon
   });
   child.unref();
   const client = await untilListening(child, socketPath);

@@ -1,11 +1,11 @@
-// citty takes any flag and any number of words; what is misspelt or left over is better told than ignored.
+// Rejects unknown flags, missing values and surplus words, which citty accepts silently.
 import type { ArgsDef } from "citty";
 import { nearest } from "../util/nearest.ts";
 import { CliError, usageExitCode } from "./errors.ts";
 import { aliasesOf } from "./ui/help.ts";
 
 export interface FlagRules {
-  /** Words such as -5 are text. */
+  /** Words such as -5 are text, not flags. */
   takesNumbers?: boolean;
 }
 
@@ -18,21 +18,21 @@ export function checkFlags(rawArgs: string[], args: ArgsDef, { takesNumbers = fa
     const [, name, inline] = /^--?([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
     if (name === undefined || (takesNumbers && /^-\d/.test(word))) continue;
     if (kinds.get(name) === "string") checkValue(word, inline ?? words.shift(), kinds);
-    else if (kinds.get(name) === "boolean" && inline !== undefined) throw valueTooMany(name);
+    else if (kinds.get(name) === "boolean" && inline !== undefined) throw unexpectedValue(name);
     else if (!kinds.has(name) && kinds.get(name.replace(/^no-/, "")) !== "boolean")
       throw unknownFlag(word, name, [...kinds.keys()]);
   }
 }
 
-/** A value that is missing would be taken from what comes next, or be nothing, which is never meant. */
+/** Without this check, a missing value would be the next word or the empty string. */
 function checkValue(flag: string, value: string | undefined, known: Map<string, unknown>): void {
   const isFlag = value?.startsWith("--") && (value === "--" || known.has(value.slice(2).split("=")[0]!));
   if (flag.includes("=") ? value !== "" : value && !isFlag) return;
   throw new CliError(`${flag.split("=")[0]} needs a value`, usageExitCode, "--help lists the flags");
 }
 
-/** Whatever it says, it would count as yes. */
-function valueTooMany(name: string): CliError {
+/** citty would read any value, even `false`, as true. */
+function unexpectedValue(name: string): CliError {
   const flag = name.length === 1 ? `-${name}` : `--${name}`;
   return new CliError(`${flag} takes no value`, usageExitCode, "it is on when it is given");
 }
@@ -43,7 +43,7 @@ function unknownFlag(word: string, name: string, known: string[]): CliError {
   return new CliError(`unknown flag ${word.split("=")[0]}`, usageExitCode, hint);
 }
 
-/** For verbs, or the part of them before --, that take flags only. */
+/** For verbs that take only flags before `--`. */
 export function refuseWords([word]: string[]): void {
   if (word !== undefined) throw new CliError(`"${word}" is one word too many`, usageExitCode);
 }

@@ -1,18 +1,18 @@
-// The verbs: each is loaded only when it is asked for, so that none slows another's start.
+// The table of verbs. Each verb is loaded on demand, so that it does not slow the start of the others.
 import type { ArgsDef, CommandDef } from "citty";
 import { aboutOf, renderHelp } from "./ui/help.ts";
 
 export interface Verb {
   load: () => Promise<CommandDef>;
-  /** Completion goes by it as well: NAME is a session, a|b a choice, and CMD behind a -- a command. */
+  /** Shell completion parses it: NAME is a session, a|b a choice, CMD after -- a command. */
   usage: string;
-  /** Where NAME is not any session. */
+  /** Set if NAME is a terminal only. */
   names?: "terminals";
   examples: string[];
   footer?: string;
 }
 
-// A command's own argument types differ from verb to verb; here they do not matter.
+// The argument types differ from verb to verb; this table does not need them.
 const loaded = (module: Promise<{ default: unknown }>) => module.then((it) => it.default as CommandDef);
 
 export const verbs: Record<string, Verb> = {
@@ -36,8 +36,8 @@ export const verbs: Record<string, Verb> = {
     footer:
       "One word after -- is a line for the shell; several are a program and its arguments.\n" +
       "^C interrupts the command, a second one stops it.\n" +
-      "Where no daemon is running, one is started for the moment. A timeout exits with 124.\n" +
-      "In another runtime the command has the directory and the environment of that place, unless --cwd says otherwise.",
+      "Where no daemon is running, a temporary one is started. A timeout exits with 124.\n" +
+      "In another runtime the command has the directory and the environment of that runtime, unless --cwd is given.",
   },
   new: {
     load: () => loaded(import("./commands/new.ts")),
@@ -45,7 +45,7 @@ export const verbs: Record<string, Verb> = {
     examples: ["trl new work", "trl new -d server -- npm run dev", "trl new --detach-key ctrl-a work"],
     footer:
       "It runs CMD (a program and its arguments) or your shell, here and with your environment.\n" +
-      "ctrl-\\ leaves it and lets it run; trl attach NAME comes back, from any window.\n" +
+      "ctrl-\\ detaches and lets it run; trl attach NAME attaches again, from any window.\n" +
       "Away from a terminal, or with -d, its id is printed. Where no daemon is running, one is started and stays.",
   },
   attach: {
@@ -54,8 +54,9 @@ export const verbs: Record<string, Verb> = {
     names: "terminals",
     examples: ["trl attach work", "trl attach --detach-key ctrl-] work"],
     footer:
-      "NAME is a terminal's name or id. ctrl-\\ leaves it and lets it run.\n" +
-      "When its program ends, its exit code is ours. Several may sit at one terminal; who types decides its size.",
+      "NAME is a terminal's name or id. ctrl-\\ detaches and lets it run.\n" +
+      "trl attach exits with the exit code of the terminal's program. Several users may attach to one terminal; the\n" +
+      "one that types last sets its size.",
   },
   ls: {
     load: () => loaded(import("./commands/ls.ts")),
@@ -112,7 +113,8 @@ export const verbs: Record<string, Verb> = {
     footer:
       "NAME is a command, a session (its last command) or a terminal (its output as it was printed; what it shows\n" +
       "now is trl screen). What has ended is kept for ten minutes. The exit code is not the command's.\n" +
-      "^C leaves, and the command runs on; a slow reader holds it up for a second at most, and is told what it missed.",
+      "^C ends trl logs, and the command runs on. A slow reader delays it for a second at most; a notice says what the\n" +
+      "reader missed.",
   },
   cancel: {
     load: () => loaded(import("./commands/cancel.ts")),
@@ -138,7 +140,7 @@ export const verbs: Record<string, Verb> = {
     ],
     footer:
       "KIND is socket (a path), http (an address), ssh (a host), docker (a container),\n" +
-      "kubernetes (a pod, or NAMESPACE/POD), or command (whose input and output speak the protocol).",
+      "kubernetes (a pod, or NAMESPACE/POD), or command (its input and output speak the protocol).",
   },
   ping: { load: () => loaded(import("./commands/ping.ts")), usage: "trl ping [FLAGS]", examples: [] },
   stats: {
@@ -151,9 +153,9 @@ export const verbs: Record<string, Verb> = {
     usage: "trl upgrade [FLAGS]",
     examples: ["trl upgrade", "trl upgrade --executable /opt/trl/trl", "trl upgrade --json"],
     footer:
-      "This program takes the place of the one that runs the daemon. Sessions, commands and terminals go on, with the\n" +
-      "same pids; clients are disconnected for a moment. The program is tried before: where it will not do, nothing\n" +
-      "happens. What cannot be handed over (terminals by bun-pty; on macOS whatever runs) is waited for.",
+      "This program replaces the one that runs the daemon. Sessions, commands and terminals go on, with the\n" +
+      "same pids; clients are disconnected for a moment. The program is checked first: if the check fails,\n" +
+      "nothing happens. What cannot be handed over (terminals by bun-pty; on macOS whatever runs) is waited for.",
   },
   doctor: {
     load: () => loaded(import("./commands/doctor.ts")),
@@ -161,13 +163,13 @@ export const verbs: Record<string, Verb> = {
     examples: ["trl doctor", "trl doctor --json"],
     footer:
       "A note is worth knowing; a problem keeps trl from its work, or is dangerous. With a problem it exits with 1.\n" +
-      "Shells and terminals are tried out, in a daemon for the moment.",
+      "Shells and terminals are tested in a temporary daemon.",
   },
   describe: {
     load: () => loaded(import("./commands/describe.ts")),
     usage: "trl describe [FLAGS] [METHOD]",
     examples: ["trl describe", "trl describe exec.run", "trl describe --json"],
-    footer: "Where no daemon is running, one is started for the moment. --json prints JSON Schemas.",
+    footer: "Where no daemon is running, a temporary one is started. --json prints JSON Schemas.",
   },
   service: {
     load: () => loaded(import("./commands/service.ts")),

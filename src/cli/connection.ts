@@ -1,4 +1,4 @@
-// How the verbs find the daemon.
+// Finds the daemon's socket from flags and environment, and connects to it.
 import { resolve } from "node:path";
 import type { ArgsDef } from "citty";
 import { NoDaemonError } from "../client/carriers/carrier.ts";
@@ -25,23 +25,23 @@ export interface SocketFlags {
   "socket-dir"?: string | undefined;
 }
 
-export const socketPathFrom = (given: SocketFlags): string => resolveSocketPath(runtimeChoiceFrom(given));
+export const socketPathFrom = (given: SocketFlags): string => resolveSocketPath(socketChoiceFrom(given));
 
-/** For a daemon that is to be there; it makes its directory if it is given one. */
+/** Flags for a new daemon. With --socket-dir it creates the directory. */
 export function serveFlagsFrom(given: SocketFlags): string[] {
-  const { socketPath, socketDir } = runtimeChoiceFrom(given);
+  const { socketPath, socketDir } = socketChoiceFrom(given);
   const isByDir = !socketPath && socketDir;
   return isByDir ? ["--socket-dir", resolve(socketDir)] : ["--socket-path", socketPathFrom(given)];
 }
 
-/** As the daemon itself reads them: a flag wins over the environment, a path over a directory. */
-function runtimeChoiceFrom({ "socket-path": path, "socket-dir": dir }: SocketFlags) {
+/** Same precedence as in the daemon: flags over environment, path over directory. */
+function socketChoiceFrom({ "socket-path": path, "socket-dir": dir }: SocketFlags) {
   const { TRL_SOCKET_PATH, TRL_SOCKET_DIR } = process.env;
   if (path || dir) return { socketPath: path, socketDir: dir };
   return { socketPath: TRL_SOCKET_PATH, socketDir: TRL_SOCKET_DIR };
 }
 
-/** Undefined where no daemon listens there. */
+/** Undefined if no daemon listens on `path`. */
 export async function tryConnect(path: string): Promise<DaemonClient | undefined> {
   try {
     return await DaemonClient.connect(path);

@@ -1,4 +1,4 @@
-// What goes wrong for a person at the command line, and what they can do about it.
+// Errors of the command line: message, hint, exit code, and how they are printed.
 import { writeFileSync, writeSync } from "node:fs";
 import { type ErrorCode, errorCodes, TrlError } from "../protocol/errors.ts";
 import { asksForJson } from "./json-errors.ts";
@@ -21,28 +21,28 @@ export const errorExitCode = (code: ErrorCode): number => errorCodes[code].exit;
 export const usageExitCode = errorCodes.INVALID_PARAMS.exit;
 export const unavailableExitCode = errorCodes.RUNTIME_UNAVAILABLE.exit;
 
-/** While something was being followed, or an answer waited for. */
+/** The connection broke during a request or a subscription. */
 export const lostDaemon = (message = "the connection to the daemon is lost"): CliError =>
   new CliError(message, 1, "see whether it is alive with: trl ping", "RUNTIME_UNAVAILABLE");
 
-/** Of those that share an exit code, the one that a command line meets. */
+/** Several codes share an exit code; this is the one that the command line itself raises. */
 function usualCode(exitCode: number): ErrorCode {
   if (exitCode === unavailableExitCode) return "RUNTIME_UNAVAILABLE";
   const names = Object.keys(errorCodes) as ErrorCode[];
   return names.find((name) => errorCodes[name].exit === exitCode) ?? "INTERNAL_ERROR";
 }
 
-interface Told {
+interface ErrorReport {
   code: ErrorCode;
   message: string;
   hint?: string | undefined;
   exitCode: number;
 }
 
-/** Prints it on stderr, as JSON where JSON was asked for, and gives the exit code. */
+/** Prints the error on stderr, as JSON with --json, and returns the exit code. */
 export function reportError(error: unknown, print: (text: string) => void = printOnStream): number {
-  const told = tell(error);
-  const { code, message, hint } = told;
+  const report = reportOf(error);
+  const { code, message, hint } = report;
   print(
     asksForJson(process.argv.slice(2))
       ? `${jsonText({ error: { code, message, hint } })}\n`
@@ -50,22 +50,22 @@ export function reportError(error: unknown, print: (text: string) => void = prin
           `trl: ${message}${error instanceof TrlError ? ` (${code})` : ""}\n${hint ? `     ${hint}\n` : ""}`,
         ),
   );
-  return told.exitCode;
+  return report.exitCode;
 }
 
-/** Behind what was written there before. */
+/** Keeps the order with earlier writes to the stream. */
 const printOnStream = (text: string) => void process.stderr.write(text);
 
-/** A log file that takes nothing more must not be the reason that an end has no reason. */
+/** If stderr is a file on a full disk, the controlling terminal still shows why the daemon ended. */
 function printOnTerminal(text: string): void {
   try {
     writeFileSync("/dev/tty", text, { flag: "a" });
   } catch {
-    // there is none: the exit code is all that is left
+    // no controlling terminal: only the exit code remains
   }
 }
 
-/** The same where nothing was: the stream would want a descriptor, which may be what is missing. */
+/** Synchronous: process.stderr opens a descriptor, which fails when descriptors are exhausted. */
 export function printAtOnce(text: string): void {
   try {
     writeSync(2, text);
@@ -74,10 +74,10 @@ export function printAtOnce(text: string): void {
   }
 }
 
-function tell(error: unknown): Told {
+function reportOf(error: unknown): ErrorReport {
   if (error instanceof CliError) return error;
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof TrlError ? error.code : "INTERNAL_ERROR";
-  // A daemon that is newer than we are may have codes that we do not know.
+  // A newer daemon may send codes that this version does not know.
   return { code, message, exitCode: (errorCodes[code] ?? errorCodes.INTERNAL_ERROR).exit };
 }

@@ -1,4 +1,4 @@
-// Numbers from the command line.
+// Parses numbers given as flags.
 import { CliError, usageExitCode } from "./errors.ts";
 
 export function secondsFrom(flag: string, text: string): number {

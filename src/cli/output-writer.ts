@@ -1,46 +1,47 @@
-// The command's output to ours, without blocking: signals must be heard while whoever reads us takes its time.
+// Writes output to stdout and stderr without blocking, so that signals are handled while the reader is slow.
+// Backpressure: beyond `pendingBytesMax` the connection to the daemon is paused.
 import { write } from "node:fs";
 import { promisify } from "node:util";
 import type { DaemonClient } from "./client.ts";
 
 const writeSome = promisify(write);
 
-/** What may wait to be written before the daemon is asked to wait, too. */
 const pendingBytesMax = 256 * 1024;
 
-/** Who reads us has gone, as head does: no failure. A full disk is one. */
-export const isReaderGone = ({ code }: NodeJS.ErrnoException): boolean => code === "EPIPE" || code === "EIO";
+/** The reader closed the pipe, as head does, or the terminal is gone. Not a failure, unlike a full disk. */
+export const isReaderClosed = ({ code }: NodeJS.ErrnoException): boolean =>
+  code === "EPIPE" || code === "EIO";
 
 export class OutputWriter {
   #pendingBytes = 0;
-  /** Nothing more is written. */
+  /** Pending and later writes are dropped. */
   #isBroken = false;
   #last = Promise.resolve();
 
   constructor(
     readonly client: DaemonClient,
-    /** What we write arrives nowhere any more. */
+    /** Called once, after the first failed write. */
     readonly onBroken: (error: NodeJS.ErrnoException) => void,
   ) {}
 
-  pass(fd: 1 | 2, bytes: Uint8Array): void {
+  write(fd: 1 | 2, bytes: Uint8Array): void {
     this.#pendingBytes += bytes.length;
     if (this.#pendingBytes > pendingBytesMax) this.client.pause();
-    this.#last = this.#last.then(() => this.#write(fd, bytes));
+    this.#last = this.#last.then(() => this.#writeAll(fd, bytes));
   }
 
-  /** All that was passed is written. */
-  done(): Promise<void> {
+  /** Resolves when all output given so far is written or dropped. */
+  flush(): Promise<void> {
     return this.#last;
   }
 
-  /** What still waits is not wanted any more; resolves when nothing is being written. */
+  /** Drops pending output; resolves when no write is under way. */
   discard(): Promise<void> {
     this.#isBroken = true;
     return this.#last;
   }
 
-  async #write(fd: number, bytes: Uint8Array): Promise<void> {
+  async #writeAll(fd: number, bytes: Uint8Array): Promise<void> {
     for (let rest = bytes; rest.length > 0 && !this.#isBroken; ) {
       try {
         rest = rest.subarray((await writeSome(fd, rest)).bytesWritten);

@@ -1,12 +1,12 @@
-// How this program starts itself as a daemon, and waits for it.
+// The command line that starts this program again as a daemon, and waiting until that daemon listens.
 import type { DaemonClient } from "./client.ts";
 import { tryConnect } from "./connection.ts";
 import { CliError, unavailableExitCode } from "./errors.ts";
 import { withProgress } from "./ui/progress.ts";
 
-const startPatienceMs = 5000;
+const startTimeoutMs = 5000;
 
-/** The compiled executable is the program; from source, Bun runs the entry file. */
+/** The compiled executable, or Bun with the entry file when run from source. */
 export function ownProgram(): string[] {
   const isCompiled = Bun.main.startsWith("/$bunfs/");
   return isCompiled ? [process.execPath] : [process.execPath, Bun.main];
@@ -17,13 +17,13 @@ export async function untilListening(child: Bun.Subprocess, socketPath: string):
   return await withProgress("waiting for the daemon to start", listening);
 }
 
-/** Somebody else's daemon will do as well: of several that start at once, one lives. */
+/** Accepts any daemon on the socket: if several start at the same time, only one gets the lock. */
 export async function untilReached<T>(
   child: Bun.Subprocess,
   socketPath: string,
   reach: () => Promise<T | undefined>,
 ): Promise<T> {
-  const deadline = performance.now() + startPatienceMs;
+  const deadline = performance.now() + startTimeoutMs;
   for (let isLast = false; !isLast; await Bun.sleep(2)) {
     isLast = performance.now() > deadline || child.exitCode !== null;
     const reached = await reach();

@@ -1,7 +1,7 @@
-// Another program, asked for something: with a limit on its time, whatever it and its children do.
+// Runs another program for its output, with a timeout that also holds if its children keep the pipes open.
 
 export interface Answer {
-  /** Null where it was ended by a signal or was too late. */
+  /** Null after a signal or the timeout. */
   code: number | null;
   out: string;
   err: string;
@@ -13,7 +13,7 @@ export interface QueryOptions {
   env?: Record<string, string | undefined>;
 }
 
-/** Undefined where there is no such program. */
+/** Undefined if the program is not in PATH. */
 export async function queryProgram(
   words: [string, ...string[]],
   { limitMs, env = process.env }: QueryOptions,
@@ -23,26 +23,26 @@ export async function queryProgram(
   const child = start([path, ...words.slice(1)], env);
   if (child instanceof Error) return { code: null, out: "", err: child.message, isLate: false };
   const answer: Answer = { code: null, out: "", err: "", isLate: false };
-  const told = Promise.all([
+  const finished = Promise.all([
     child.exited,
     gather(child.stdout, (text) => (answer.out += text)),
     gather(child.stderr, (text) => (answer.err += text)),
   ]);
   const { promise: late, resolve } = Promise.withResolvers<"late">();
   const timer = setTimeout(() => resolve("late"), limitMs);
-  answer.isLate = (await Promise.race([told, late])) === "late";
+  answer.isLate = (await Promise.race([finished, late])) === "late";
   clearTimeout(timer);
   if (answer.isLate) endGroup(child.pid);
   return { ...answer, code: answer.isLate ? null : child.exitCode };
 }
 
-/** One that is there but cannot be run, as for another processor, has answered badly. */
+/** A file that exists but cannot be executed, such as one for another CPU, yields an error. */
 function start(words: string[], env: QueryOptions["env"]) {
   try {
     return Bun.spawn(words, {
       env: { ...env, LC_ALL: "C" },
       stdio: ["ignore", "pipe", "pipe"],
-      detached: true, // a group of its own, which can be ended as a whole
+      detached: true, // own process group, so that endGroup kills its children, too
     });
   } catch (error) {
     return error as Error;
@@ -58,6 +58,6 @@ function endGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // it has just ended
+    // the group has ended already
   }
 }

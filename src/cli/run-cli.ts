@@ -1,13 +1,12 @@
-// Does what the command line asks for: verbs, help and version.
+// Runs the verb, help or version that the command line asks for.
 import { runCommand } from "citty";
 import { nearest } from "../util/nearest.ts";
 import { version } from "../util/version.ts";
 import { generalHelp, helpForVerb, verbs } from "./commands.ts";
 import { CliError, printAtOnce, reportError, usageExitCode } from "./errors.ts";
-import { asksForDaemon, asksForHelp, asksForVersion } from "./quick-args.ts";
 import { print } from "./ui/print.ts";
 
-/** Never throws: what went wrong is told, and is the exit code. */
+/** Never throws: errors are printed and set the exit code. */
 export async function run(words: string[]): Promise<void> {
   try {
     await answer(words);
@@ -24,6 +23,21 @@ async function answer(words: string[]): Promise<void> {
   if (!verb && !asksForDaemon(words)) throw unknownVerb(first);
   const command = await verbs[verb ?? "serve"]!.load();
   await runCommand(command, { rawArgs: verb ? words.slice(1) : words });
+}
+
+const asksForVersion = ([first]: string[]): boolean =>
+  first === "--version" || first === "-V" || first === "version";
+
+function asksForHelp(words: string[]): boolean {
+  const separator = words.indexOf("--");
+  const own = separator === -1 ? words : words.slice(0, separator);
+  return own[0] === "help" || own.includes("--help") || own.includes("-h");
+}
+
+/** Flags without a verb mean `serve`: the launchers of claw_core start the daemon that way. */
+function asksForDaemon(words: string[]): boolean {
+  const [first = "serve"] = words;
+  return (first === "serve" || first.startsWith("-")) && !asksForVersion(words) && !asksForHelp(words);
 }
 
 /** `trl help run` is `trl run --help`. */

@@ -1,4 +1,4 @@
-// What runs where: commands and terminals' programs in one list, as `ps` and `top` show it.
+// Commands and programs of terminals in one list, for `ps` and `top`.
 
 import { lostReason, type StreamSummary } from "../protocol/exec.ts";
 import type { TerminalSummary } from "../protocol/pty.ts";
@@ -24,7 +24,7 @@ export interface Running {
   command: string;
 }
 
-/** Oldest first; with those that have ended lately where `all` are wanted. The daemon is not asked for more. */
+/** Oldest first; `all` includes recently ended ones. */
 export async function listRunning(client: DaemonClient, all: boolean): Promise<Running[]> {
   const state = all ? {} : ({ state: "running" } as const);
   const [{ streams }, { sessions }] = await Promise.all([

@@ -1,4 +1,4 @@
-// Where a new session or terminal is to live.
+// Flags that choose the runtime of a new session or terminal.
 import type { ArgsDef } from "citty";
 import { hostRuntime } from "../protocol/runtime.ts";
 
@@ -6,19 +6,19 @@ export const runtimeArgs = {
   runtime: {
     type: "string",
     valueHint: "NAME",
-    description: "Where a new one is to live; trl runtimes lists the places (host)",
+    description: "Runtime of a new session or terminal; trl runtimes lists them (host)",
   },
   needs: {
     type: "string",
     valueHint: "LABELS",
-    description: "The same by what a place must have, such as gpu,isolated",
+    description: "Choose a runtime by labels that it must have, such as gpu,isolated",
   },
 } as const satisfies ArgsDef;
 
-export interface Place {
+export interface RuntimeChoice {
   params: { runtime?: string; needs?: string[] };
-  /** Not on this machine, or not for certain: its directories and its environment mean nothing there. */
-  isElsewhere: boolean;
+  /** Another runtime, or possibly one (labels): the caller's directory and environment do not apply. */
+  isRemote: boolean;
 }
 
 export function runtimeChoiceFrom({
@@ -27,13 +27,13 @@ export function runtimeChoiceFrom({
 }: {
   runtime?: string | undefined;
   needs?: string | undefined;
-}): Place {
+}): RuntimeChoice {
   const labels = (needs ?? "").split(",").flatMap((word) => word.trim() || []);
   return {
     params: {
       ...(runtime === undefined ? {} : { runtime }),
       ...(labels.length > 0 ? { needs: labels } : {}),
     },
-    isElsewhere: (runtime ?? hostRuntime) !== hostRuntime || labels.length > 0,
+    isRemote: (runtime ?? hostRuntime) !== hostRuntime || labels.length > 0,
   };
 }

@@ -1,4 +1,4 @@
-// Sessions and terminals as people see them: one list, and names and beginnings of ids as good as ids.
+// Sessions and terminals in one list, and lookup by id, name or prefix of an id.
 
 import { errorCodes } from "../protocol/errors.ts";
 import type { TerminalSummary } from "../protocol/pty.ts";
@@ -14,11 +14,11 @@ export type Entry = SessionEntry | TerminalEntry;
 
 export interface Listing {
   entries: Entry[];
-  /** Places that could not be asked: what lives there is not among the entries. */
+  /** Runtimes that did not answer; `entries` lacks their sessions. */
   unavailable: Unavailable[];
 }
 
-/** Oldest first, of all runtimes or of one; terminals that have ended lately are among them. */
+/** Oldest first, of all runtimes or of one; includes recently ended terminals. */
 export async function listAll(client: DaemonClient, runtime?: string): Promise<Listing> {
   const where = runtime === undefined ? {} : { runtime };
   const [all, terminals] = await Promise.all([
@@ -35,12 +35,12 @@ export async function listAll(client: DaemonClient, runtime?: string): Promise<L
 
 export const isLive = ({ state }: Entry): boolean => state !== "exited";
 
-/** What people may call something. */
+/** The words by which the user can name a session, terminal or command. */
 export interface Handle {
   id: string;
   name: string | null;
   isLive: boolean;
-  /** For a choice between several. */
+  /** Shown when a word matches several. */
   about: string;
 }
 
@@ -52,8 +52,8 @@ export const handleOf = (entry: Entry): Handle => ({
 });
 
 /**
- * An id wins; then the newest that lives of those with the name, else the newest; then the one whose id begins so.
- * Throws where several do.
+ * Precedence: exact id, newest live match by name, newest ended match by name, unique prefix of a generated id.
+ * Throws if a prefix is ambiguous.
  */
 export function pick<T>(things: T[], word: string, handle: (thing: T) => Handle): T | undefined {
   const known = things.map((thing) => ({ thing, ...handle(thing) }));
@@ -67,11 +67,11 @@ export function pick<T>(things: T[], word: string, handle: (thing: T) => Handle)
   return candidates[0]?.thing;
 }
 
-/** A single digit says too little for what may end a session. */
+/** One digit is too short: the word may select a session to kill. */
 const digitsMin = 2;
 const generatedId = /^([sx]-)([0-9a-f]{8,32})$/;
 
-/** Of the ids that trl gives; those that people choose are names. */
+/** Prefixes apply to generated ids only; ids chosen by the user must match exactly. */
 function beginsWith(id: string, word: string): boolean {
   const [, prefix, digits] = generatedId.exec(id) ?? [];
   if (prefix === undefined || digits === undefined) return false;
@@ -87,14 +87,13 @@ function ambiguous(word: string, candidates: Handle[]): CliError {
   return new CliError(`${word} may be one of ${candidates.length}`, usageExitCode, lines.join("\n     "));
 }
 
-/** The one function for all verbs that take sessions. */
 export function findEntry(listing: Listing, word: string): Entry {
   const found = pick(listing.entries, word, handleOf);
   if (!found) throw notFound(listing, word);
   return found;
 }
 
-/** One that is to be a terminal. */
+/** Like findEntry, but rejects sessions for commands. */
 export async function findTerminal(client: DaemonClient, word: string): Promise<TerminalEntry> {
   const found = findEntry(await listAll(client), word);
   if (found.kind === "pty") return found;
@@ -102,7 +101,6 @@ export async function findTerminal(client: DaemonClient, word: string): Promise<
   throw new CliError(`${word} is a session for commands, not a terminal`, usageExitCode, hint);
 }
 
-/** What people are told of a place that could not be asked. */
 export const reasonOf = ({ runtime, reason }: Unavailable): string =>
   `the runtime ${runtime} cannot be reached: ${reason}`;
 

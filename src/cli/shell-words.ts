@@ -1,4 +1,6 @@
-/** A word as a shell reads it back unchanged. */
+// Quotes words for a POSIX shell.
+
+/** The shell reads the result back as `word`. */
 export const quoteWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 

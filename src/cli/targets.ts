@@ -1,4 +1,4 @@
-// What runs: a command or a terminal's program, by the name or id of either or of the session that it runs in.
+// Finds a command or a terminal by its own name or id, or by that of the session it runs in.
 
 import type { StreamSummary } from "../protocol/exec.ts";
 import type { DaemonClient } from "./client.ts";
@@ -20,7 +20,7 @@ export type Target =
 
 type Named = { entry: Entry } | { command: StreamSummary };
 
-/** Of a session for commands it is the one that runs, else the last one. */
+/** For a session it is the running command, else the last one. */
 export async function findTarget(client: DaemonClient, word: string): Promise<Target> {
   const [listing, { streams }] = await Promise.all([listAll(client), client.call("exec.list", {})]);
   const things: Named[] = [
@@ -30,7 +30,7 @@ export async function findTarget(client: DaemonClient, word: string): Promise<Ta
   const found = pick(things, word, handleOfNamed);
   if (found && "command" in found) return { kind: "command", command: found.command };
   if (found?.entry.kind === "pty") return { kind: "terminal", terminal: found.entry };
-  // A session that is gone has left its commands for a while.
+  // Commands stay listed for some time after their session is destroyed.
   const isIn = (it: StreamSummary) =>
     found ? it.session_id === found.entry.session_id : [it.session_id, it.session_name].includes(word);
   const command = streams.findLast(isIn);
@@ -56,7 +56,7 @@ const handleOfNamed = (named: Named): Handle =>
 
 const aboutChars = 40;
 
-/** The one word that says which; there may be no more. */
+/** Requires exactly one word. */
 export function oneName(words: string[], example: string): string {
   const [word, ...more] = words;
   if (word === undefined)

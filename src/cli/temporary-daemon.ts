@@ -1,5 +1,5 @@
-// A daemon for the moment: its own socket in its own directory, and an end that comes with ours, however we end,
-// because it holds the other end of a pipe. The directory goes with whichever of us ends last.
+// A temporary daemon with a socket in a private directory. It reads a pipe from this process and exits at its EOF, so
+// it also ends when this process is killed. The process that exits last removes the directory.
 import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ export async function startTemporaryDaemon(): Promise<TemporaryDaemon> {
   const child = Bun.spawn([...ownProgram(), "serve", "--socket-path", socketPath, "--allow-root"], {
     env: { ...settings, ...process.env, TRL_LIFELINE: "stdin" },
     stdio: ["pipe", "ignore", "ignore"],
-    detached: true, // a ^C at the terminal is ours to handle
+    detached: true, // own process group: ^C reaches only this process, which handles it
   });
   const end = async () => {
     child.stdin.end();
@@ -42,10 +42,10 @@ export async function startTemporaryDaemon(): Promise<TemporaryDaemon> {
   }
 }
 
-/** As long as the name of a socket below a base gets: a pid has up to seven digits. */
+/** Longest possible name below the base directory: a pid has up to seven digits. */
 const longestName = "trl-1234567-xxxxxx/trl.sock";
 
-/** Where sandboxes do not see it, if possible; in /tmp one without a /tmp of its own would. */
+/** Prefers directories that sandboxes do not see. /tmp is visible in a sandbox without a private /tmp. */
 function makeDir(): string {
   const { XDG_RUNTIME_DIR } = process.env;
   const inMemory = process.platform === "linux" ? ["/dev/shm"] : [];
@@ -68,7 +68,7 @@ function makeDir(): string {
       if (untrusted) throw new CliError(untrusted.problem, unavailableExitCode, untrusted.remedy);
       return makeOwnDir(base);
     } catch (error) {
-      why = error; // not there, not ours, or full: the next one
+      why = error; // missing, not owned by this user, or full: try the next one
     }
   }
   throw why;

@@ -1,10 +1,10 @@
-// Input for a program, at the pace at which it reads.
+// Sends input to a program in chunks, with retry while its input buffer is full.
 import { TrlError } from "../protocol/errors.ts";
 
 const chunkBytes = 64 * 1024;
 const retryMs = 10;
 
-/** Piece by piece, each in base64; a piece that there is no room for yet is tried again. */
+/** `write` receives base64. REQUEST_TOO_LARGE means that the buffer is full: the chunk is retried. */
 export async function writeInput(
   bytes: Uint8Array,
   write: (base64: string) => Promise<unknown>,
@@ -16,7 +16,7 @@ export async function writeInput(
       at += chunkBytes;
     } catch (error) {
       if (!(error instanceof TrlError) || error.code !== "REQUEST_TOO_LARGE") throw error;
-      await Bun.sleep(retryMs); // it has not read what it has
+      await Bun.sleep(retryMs);
     }
   }
 }

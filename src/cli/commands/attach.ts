@@ -1,3 +1,4 @@
+// trl attach: attaches the user's terminal to a terminal of the daemon.
 import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags } from "../check-flags.ts";
 import type { DaemonClient } from "../client.ts";
@@ -12,7 +13,7 @@ import { isOnTerminal } from "../ui/terminal/user-terminal.ts";
 const args = { ...socketArgs, "detach-key": detachKeyArg, ...jsonErrorArgs } as const satisfies ArgsDef;
 
 export default defineCommand({
-  meta: { name: "attach", description: "Sit down at a terminal; ctrl-\\ leaves it and lets it run" },
+  meta: { name: "attach", description: "Attach to a terminal; ctrl-\\ detaches and lets it run" },
   args,
   async run({ args: given, rawArgs }) {
     checkFlags(rawArgs, args);
@@ -38,20 +39,20 @@ function refuseWithoutTerminal(): void {
 
 async function findOther(client: DaemonClient, label: string): Promise<TerminalEntry> {
   const found = await findTerminal(client, label);
-  if (await isHere(client, found))
+  if (await isInside(client, found))
     throw new CliError(`this is already ${label}: it cannot show itself in itself`, usageExitCode);
   return found;
 }
 
-/** By the tags of the daemon in our environment: the terminal's id, and the daemon's pid and socket. */
-async function isHere(client: DaemonClient, { session_id }: TerminalEntry): Promise<boolean> {
+/** True inside that terminal: the daemon sets the terminal's id and its own pid in the environment. */
+async function isInside(client: DaemonClient, { session_id }: TerminalEntry): Promise<boolean> {
   const { TRL_SESSION_ID, TRL_DAEMON = "" } = process.env;
   if (TRL_SESSION_ID !== session_id) return false;
   const { pid } = await client.call("system.stats", {});
   return TRL_DAEMON.startsWith(`${pid}:`);
 }
 
-/** Nothing moves there any more: its text is enough, and the user's screen is left alone. */
+/** Prints the last screen as text; the user's terminal does not enter raw mode. */
 async function showEnded(client: DaemonClient, terminal: TerminalEntry, label: string): Promise<number> {
   const { lines = [] } = await client.call("pty.snapshot", { session_id: terminal.session_id });
   const text = lines.join("\n").trimEnd();

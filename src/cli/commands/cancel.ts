@@ -1,3 +1,4 @@
+// trl cancel: cancels running commands or sends them a signal.
 import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags } from "../check-flags.ts";
 import type { DaemonClient } from "../client.ts";
@@ -17,7 +18,7 @@ const args = {
   ...jsonArgs,
 } as const satisfies ArgsDef;
 
-/** There was nothing to cancel. */
+/** No command was running. */
 const idleExitCode = 1;
 
 export default defineCommand({

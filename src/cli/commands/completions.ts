@@ -1,3 +1,4 @@
+// trl completions: prints the completion script of a shell.
 import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags } from "../check-flags.ts";
 import type { Verb } from "../commands.ts";
@@ -17,7 +18,7 @@ const shells: Record<string, (verbs: VerbModel[]) => string> = {
 
 const args = jsonErrorArgs satisfies ArgsDef;
 
-/** The table is given to it: it is in the table itself. */
+/** Receives the table of verbs as a parameter, because the table imports this file. */
 export const completionsOf = (verbs: Record<string, Verb>) =>
   defineCommand({
     meta: { name: "completions", description: "Print what makes a shell complete the words of trl" },

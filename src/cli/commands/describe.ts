@@ -1,3 +1,4 @@
+// trl describe: prints the methods of the daemon.
 import { type ArgsDef, defineCommand } from "citty";
 import { nearest } from "../../util/nearest.ts";
 import { checkFlags } from "../check-flags.ts";

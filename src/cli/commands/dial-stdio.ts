@@ -1,13 +1,12 @@
-// Standard input and output as a connection to the daemon's socket, byte for byte: what a runtime that is reached by a
-// command (ssh, docker exec, kubectl exec) talks through. The daemon is not our child in any sense that counts, so
-// that the end of the link is not its end.
+// Connects standard input and output to the daemon's socket, byte for byte. Connectors that run a command (ssh, docker
+// exec, kubectl exec) use it. A daemon that it starts is detached and outlives the connection.
 import { type ArgsDef, defineCommand } from "citty";
-import { bridge, type DaemonSocket, openSocket } from "../bridge.ts";
 import { checkFlags } from "../check-flags.ts";
 import { type SocketFlags, serveFlagsFrom, socketArgs, socketPathFrom } from "../connection.ts";
 import { engineSettings } from "../engine-environment.ts";
 import { CliError, unavailableExitCode } from "../errors.ts";
 import { ownProgram, untilReached } from "../own-program.ts";
+import { bridge, type DaemonSocket, openSocket } from "./dial-stdio-bridge.ts";
 
 const args = {
   ...socketArgs,
@@ -39,8 +38,8 @@ export default defineCommand({
   },
 });
 
-/** Of what it says on standard error, should it not start. */
-const lastWordsChars = 1000;
+/** The end of stderr, quoted if the daemon does not start. */
+const stderrTailChars = 1000;
 
 async function reachNew(
   given: SocketFlags & { start: boolean },
@@ -49,28 +48,28 @@ async function reachNew(
   const socketPath = socketPathFrom(given);
   if (!given.start) throw new CliError(`no daemon is listening on ${socketPath}`, unavailableExitCode);
   const command = [...ownProgram(), "serve", ...serveFlagsFrom(given), "--allow-root", ...serveFlags];
-  // Nothing of ours is given to it: sshd, for one, waits until nobody holds the session's pipes any more. Its log
-  // goes to a pipe that is gone with us.
+  // The daemon inherits no descriptor: sshd waits until all holders of the session's pipes have closed them. Its log
+  // goes to a pipe that closes with this process.
   const child = Bun.spawn(command, {
     cwd: "/",
     env: { ...(await engineSettings()), ...process.env },
     stdio: ["ignore", "ignore", "pipe"],
     detached: true,
   });
-  const words = lastWordsOf(child);
+  const stderrTail = stderrTailOf(child);
   child.unref();
   try {
     return await untilReached(child, socketPath, () => openSocket(socketPath));
   } catch (error) {
     if (!(error instanceof CliError) || child.exitCode === null) throw error;
-    throw new CliError(`${error.message}: ${await words}`, unavailableExitCode);
+    throw new CliError(`${error.message}: ${await stderrTail}`, unavailableExitCode);
   }
 }
 
-async function lastWordsOf(child: Bun.Subprocess<"ignore", "ignore", "pipe">): Promise<string> {
+async function stderrTailOf(child: Bun.Subprocess<"ignore", "ignore", "pipe">): Promise<string> {
   const decoder = new TextDecoder();
-  let words = "";
+  let tail = "";
   for await (const chunk of child.stderr)
-    words = (words + decoder.decode(chunk, { stream: true })).slice(-lastWordsChars);
-  return words.trim().replace(/^trl: /, "");
+    tail = (tail + decoder.decode(chunk, { stream: true })).slice(-stderrTailChars);
+  return tail.trim().replace(/^trl: /, "");
 }

@@ -1,3 +1,4 @@
+// trl doctor: checks this machine and prints problems with their remedies.
 import { type ArgsDef, defineCommand } from "citty";
 import type { Paint, Tone } from "../../util/style.ts";
 import { checkFlags, refuseWords } from "../check-flags.ts";
@@ -67,7 +68,7 @@ function page(checks: CheckReport[], paint: Paint): string {
 }
 
 const indent = 2 + width + 2;
-/** In lines on a terminal only: what is read by another program is easier to find in one. */
+/** Wraps only on a terminal; in a pipe each text stays on one line for grep. */
 const beside = (text: string) => hanging(text, indent, process.stdout.columns || Number.POSITIVE_INFINITY);
 const below = (text: string) => `${" ".repeat(indent)}${beside(text)}`;
 

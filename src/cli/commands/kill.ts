@@ -1,3 +1,4 @@
+// trl kill: ends sessions and terminals.
 import { type ArgsDef, defineCommand } from "citty";
 import { errorCodes } from "../../protocol/errors.ts";
 import { checkFlags } from "../check-flags.ts";
@@ -21,7 +22,7 @@ export default defineCommand({
     const listing = await listAll(client);
     const ends = Promise.allSettled(names.map((name) => end(client, listing, name)));
     const outcomes = await withProgress(`waiting for the end of ${names.join(", ")}`, ends);
-    // As kill(1) does: one that is not there does not save the others.
+    // Like kill(1): a name that is not found does not stop the others from being killed.
     const codes = outcomes.map((it) => (it.status === "rejected" ? reportError(it.reason) : 0));
     const ended = outcomes.flatMap((it) => (it.status === "fulfilled" ? [it.value] : []));
     if (given.json) printJson({ ended });

@@ -1,16 +1,17 @@
+// trl logs: prints the output of a command or terminal.
 import { constants } from "node:os";
 import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags } from "../check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "../connection.ts";
 import { CliError, usageExitCode } from "../errors.ts";
-import { type Follower, followCommand, followTerminal, type StreamName } from "../follow.ts";
 import { countFrom } from "../numbers.ts";
-import { isReaderGone, OutputWriter } from "../output-writer.ts";
+import { isReaderClosed, OutputWriter } from "../output-writer.ts";
 import { findTarget, oneName, type Target } from "../targets.ts";
 import { bytes as bytesText } from "../ui/format.ts";
 import { jsonText, note } from "../ui/print.ts";
 import { AlternateScreen } from "../ui/terminal/alternate-screen.ts";
-import { leavingText, say } from "../ui/terminal/user-terminal.ts";
+import { restoreText, say } from "../ui/terminal/user-terminal.ts";
+import { type Follower, followCommand, followTerminal, type StreamName } from "./logs-follow.ts";
 
 const args = {
   ...socketArgs,
@@ -32,17 +33,17 @@ export default defineCommand({
     using client = await connect(socketPathFrom(given));
     const target = await findTarget(client, word);
     checkStreams(target, streams, from);
-    using leaving = new Leaving();
-    const passer = new OutputWriter(client, (error) => leaving.lose(error));
+    using detach = new Detach();
+    const writer = new OutputWriter(client, (error) => detach.outputFailed(error));
     using screen = new LogScreen(target);
-    const follower = given.json ? frameFollower(passer) : textFollower(passer, screen);
+    const follower = given.json ? frameFollower(writer) : textFollower(writer, screen);
     const encoding = given.json ? ("utf8" as const) : ("base64" as const);
     const spec = { streams, from, isLive: given.follow === true, encoding };
-    const told =
+    const finished =
       target.kind === "command"
         ? followCommand(client, target.command, spec, follower)
         : followTerminal(client, target.terminal, spec, follower);
-    process.exitCode = await Promise.race([told.then(() => 0), leaving.left]);
+    process.exitCode = await Promise.race([finished.then(() => 0), detach.detached]);
     client.onClose = undefined;
   },
 });
@@ -64,60 +65,59 @@ function checkStreams({ kind }: Target, streams: StreamName[], from: number): vo
     throw new CliError("--from counts the bytes of one stream", usageExitCode, "add --stdout or --stderr");
 }
 
-function textFollower(passer: OutputWriter, screen: LogScreen): Follower {
+function textFollower(writer: OutputWriter, screen: LogScreen): Follower {
   return {
     output(stream, bytes) {
       screen.take(bytes);
-      passer.pass(stream === "stdout" ? 1 : 2, bytes);
+      writer.write(stream === "stdout" ? 1 : 2, bytes);
     },
     gap(stream, from, to) {
-      // In its place among the output.
+      // By the writer, so that the notice keeps its position in the output.
       const text = `trl: ${bytesText(to - from)} of ${stream} are gone (bytes ${from} to ${to})\n`;
-      passer.pass(2, Buffer.from(text));
+      writer.write(2, Buffer.from(text));
     },
     frame() {},
-    taken: () => passer.done(),
+    flush: () => writer.flush(),
   };
 }
 
-function frameFollower(passer: OutputWriter): Follower {
+function frameFollower(writer: OutputWriter): Follower {
   return {
     output() {},
     gap: (stream, from, to) => note(`bytes ${from} to ${to} of ${stream} are gone`),
-    frame: (frame) => passer.pass(1, Buffer.from(`${jsonText(frame)}\n`)),
-    taken: () => passer.done(),
+    frame: (frame) => writer.write(1, Buffer.from(`${jsonText(frame)}\n`)),
+    flush: () => writer.flush(),
   };
 }
 
-/** ^C and the like, and readers that have gone: we leave, and what runs goes on. */
-class Leaving implements Disposable {
-  readonly #left = Promise.withResolvers<number>();
-  readonly left = this.#left.promise;
+/** Ends `trl logs` on a signal or when the reader closes the pipe. The command runs on. */
+class Detach implements Disposable {
+  readonly #detached = Promise.withResolvers<number>();
+  readonly detached = this.#detached.promise;
   readonly #handlers = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) => ({
     signal,
-    hear: () => this.leave(128 + constants.signals[signal]),
+    handle: () => this.detach(128 + constants.signals[signal]),
   }));
 
   constructor() {
-    for (const { signal, hear } of this.#handlers) process.on(signal, hear);
+    for (const { signal, handle } of this.#handlers) process.on(signal, handle);
   }
 
-  leave(exitCode: number): void {
-    this.#left.resolve(exitCode);
+  detach(exitCode: number): void {
+    this.#detached.resolve(exitCode);
   }
 
-  /** What is written arrives nowhere. */
-  lose(error: Error): void {
-    if (isReaderGone(error)) this.leave(0);
-    else this.#left.reject(error);
+  outputFailed(error: Error): void {
+    if (isReaderClosed(error)) this.detach(0);
+    else this.#detached.reject(error);
   }
 
   [Symbol.dispose](): void {
-    for (const { signal, hear } of this.#handlers) process.off(signal, hear);
+    for (const { signal, handle } of this.#handlers) process.off(signal, handle);
   }
 }
 
-/** A terminal's output switches things on in the terminal that it is shown on; they are off when we go. */
+/** Output of a terminal may set modes of the user's terminal; disposing resets them. */
 class LogScreen implements Disposable {
   readonly #screen: AlternateScreen | undefined;
 
@@ -130,6 +130,6 @@ class LogScreen implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    if (this.#screen) say(1, leavingText(this.#screen));
+    if (this.#screen) say(1, restoreText(this.#screen));
   }
 }

@@ -1,3 +1,4 @@
+// trl ls: lists sessions and terminals.
 import { type ArgsDef, defineCommand } from "citty";
 import { hostRuntime } from "../../protocol/runtime.ts";
 import { checkFlags, refuseWords } from "../check-flags.ts";
@@ -19,7 +20,7 @@ export default defineCommand({
     using client = await connect(socketPathFrom(given));
     const { entries: sessions, unavailable } = await listAll(client);
     if (given.json) return printJson({ sessions, ...(unavailable.length > 0 ? { unavailable } : {}) });
-    for (const place of unavailable) note(reasonOf(place));
+    for (const runtime of unavailable) note(reasonOf(runtime));
     if (sessions.length === 0) return note("there is no session yet; make one with: trl new NAME");
     const { streams } = await client.call("exec.list", { state: "running" });
     const running = new Map(streams.map(({ session_id, command }) => [session_id, command]));
@@ -33,13 +34,13 @@ export interface SessionRow {
   command: string | undefined;
 }
 
-/** Where all is here, nothing is said of it. */
+/** The RUNTIME column appears only if a session is in another runtime. */
 export function columnsFor(entries: Entry[]): Column<SessionRow>[] {
-  const isSomeElsewhere = entries.some(({ runtime }) => runtime !== undefined && runtime !== hostRuntime);
-  return isSomeElsewhere ? [...sessionColumns, runtimeColumn] : sessionColumns;
+  const hasRemote = entries.some(({ runtime }) => runtime !== undefined && runtime !== hostRuntime);
+  return hasRemote ? [...sessionColumns, runtimeColumn] : sessionColumns;
 }
 
-/** A terminal's program; of a session for commands, what runs there now. */
+/** A terminal's program, or the running command of a session. */
 const commandOf = (entry: Entry, running: Map<string, string>): string | undefined =>
   entry.kind === "pty" ? (entry.command ?? entry.shell) : running.get(entry.session_id);
 

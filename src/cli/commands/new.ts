@@ -1,3 +1,4 @@
+// trl new: creates a terminal and attaches to it.
 import { type ArgsDef, defineCommand } from "citty";
 import { TerminalId, type TerminalSummary } from "../../protocol/pty.ts";
 import { connectOrStart } from "../background-daemon.ts";
@@ -6,7 +7,7 @@ import type { DaemonClient } from "../client.ts";
 import { socketArgs } from "../connection.ts";
 import { environmentForTerminal } from "../environment.ts";
 import { CliError, usageExitCode } from "../errors.ts";
-import { type Place, runtimeArgs, runtimeChoiceFrom } from "../runtime-args.ts";
+import { type RuntimeChoice, runtimeArgs, runtimeChoiceFrom } from "../runtime-args.ts";
 import { isLive, listAll } from "../sessions.ts";
 import { jsonArgs, print, printJson } from "../ui/print.ts";
 import { attach } from "../ui/terminal/attachment.ts";
@@ -15,25 +16,25 @@ import { isOnTerminal, userSize } from "../ui/terminal/user-terminal.ts";
 
 const args = {
   ...socketArgs,
-  detach: { type: "boolean", alias: "d", description: "Do not sit down at it; print its id" },
+  detach: { type: "boolean", alias: "d", description: "Do not attach to it; print its id" },
   "detach-key": detachKeyArg,
   ...jsonArgs,
   ...runtimeArgs,
 } as const satisfies ArgsDef;
 
 interface Wanted {
-  place: Place;
+  runtime: RuntimeChoice;
   name: string | undefined;
   command: string[];
 }
 
 export default defineCommand({
-  meta: { name: "new", description: "Make a terminal that lives on when you leave it, and sit down at it" },
+  meta: { name: "new", description: "Make a terminal that lives on when you detach, and attach to it" },
   args,
   async run({ args: given, rawArgs }) {
     checkFlags(rawArgs, args);
     const key = detachKeyFrom(given["detach-key"]);
-    const wanted = { ...wantedFrom(rawArgs, given._), place: runtimeChoiceFrom(given) };
+    const wanted = { ...wantedFrom(rawArgs, given._), runtime: runtimeChoiceFrom(given) };
     using client = await connectOrStart(given);
     const created = await create(client, wanted);
     const { session_id: id } = created;
@@ -44,7 +45,7 @@ export default defineCommand({
   },
 });
 
-function wantedFrom(rawArgs: string[], positional: string[]): Omit<Wanted, "place"> {
+function wantedFrom(rawArgs: string[], positional: string[]): Omit<Wanted, "runtime"> {
   const separator = rawArgs.indexOf("--");
   const command = separator === -1 ? [] : rawArgs.slice(separator + 1);
   const [name, ...more] = positional.slice(0, positional.length - command.length);
@@ -56,21 +57,21 @@ function wantedFrom(rawArgs: string[], positional: string[]): Omit<Wanted, "plac
   return { name, command };
 }
 
-/** By the rule of the protocol: the name is the terminal's id, too. */
+/** Checks the protocol's pattern, because the name is also the terminal's id. */
 function checkName(name: string): void {
   const checked = TerminalId["~standard"].validate(name);
   if (!("issues" in checked) || !checked.issues) return;
-  const hint = `it may be ${checked.issues[0]?.message}; the first is a letter or a digit`;
+  const hint = `it may be ${checked.issues[0]?.message}; the first is a-z, A-Z or a digit`;
   throw new CliError(`"${name}" cannot be a terminal's name`, usageExitCode, hint);
 }
 
 async function create(client: DaemonClient, wanted: Wanted): Promise<TerminalSummary> {
-  const { name, command, place } = wanted;
+  const { name, command, runtime } = wanted;
   const [program, ...programArgs] = command;
-  const ours = place.isElsewhere
+  const ours = runtime.isRemote
     ? {}
     : { working_dir: process.cwd(), env: environmentForTerminal(), inherit_env: "none" as const };
-  const shell = place.isElsewhere ? undefined : process.env["SHELL"];
+  const shell = runtime.isRemote ? undefined : process.env["SHELL"];
   try {
     return await client.call("pty.create", {
       ...(name === undefined ? {} : { session_id: name, name }),
@@ -78,7 +79,7 @@ async function create(client: DaemonClient, wanted: Wanted): Promise<TerminalSum
       ...(program === undefined && shell ? { shell } : {}),
       ...userSize(),
       ...ours,
-      ...place.params,
+      ...runtime.params,
     });
   } catch (error) {
     const { entries } = await listAll(client);

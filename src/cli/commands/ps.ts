@@ -1,3 +1,4 @@
+// trl ps: lists running commands and programs of terminals.
 import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags, refuseWords } from "../check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "../connection.ts";

@@ -1,13 +1,14 @@
+// trl run: runs a command in a session.
 import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags, refuseWords } from "../check-flags.ts";
 import { socketArgs, socketPathFrom, tryConnect } from "../connection.ts";
 import { CliError, usageExitCode } from "../errors.ts";
 import { Interrupts } from "../interrupts.ts";
 import { secondsFrom } from "../numbers.ts";
-import { runInSession } from "../run-in-session.ts";
 import { runtimeArgs, runtimeChoiceFrom } from "../runtime-args.ts";
 import { quoteWords } from "../shell-words.ts";
 import { startTemporaryDaemon } from "../temporary-daemon.ts";
+import { runInSession } from "./run-in-session.ts";
 
 const args = {
   ...socketArgs,
@@ -43,9 +44,9 @@ export default defineCommand({
       command: commandFrom(rawArgs, given._),
       session: given.session,
       cwd: given.cwd,
-      place: runtimeChoiceFrom(given),
+      runtime: runtimeChoiceFrom(given),
       timeoutS: secondsFrom("--timeout", given.timeout ?? "0"),
-      // Only when asked for: who calls us in a loop or from an agent has other plans for its input.
+      // Opt-in: in a shell loop or under an agent, stdin belongs to the caller.
       passesStdin: given.stdin === true,
       isJson: given.json === true,
     };
@@ -56,7 +57,7 @@ export default defineCommand({
   },
 });
 
-/** One word is a line for the shell; several are a program and its arguments, taken literally. */
+/** One word is a line for the shell; several are a program and its arguments, which are quoted. */
 function commandFrom(rawArgs: string[], positional: string[]): string {
   const separator = rawArgs.indexOf("--");
   const words = separator === -1 ? positional : rawArgs.slice(separator + 1);

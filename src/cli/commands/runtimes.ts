@@ -1,3 +1,4 @@
+// trl runtimes: lists, adds, removes and checks runtimes.
 import { type ArgsDef, defineCommand } from "citty";
 
 import { discover } from "../../client/connect.ts";
@@ -35,7 +36,7 @@ interface Given {
 export default defineCommand({
   meta: {
     name: "runtimes",
-    description: "List the places where sessions can live; add, remove and check them",
+    description: "List the runtimes that sessions can live in; add, remove and check them",
   },
   args,
   async run({ args: given, rawArgs }) {
@@ -77,7 +78,7 @@ const actions = {
   },
 } satisfies Record<string, Action>;
 
-/** What the daemon knows; and the daemons of this user that it could be told of. */
+/** The daemon's runtimes, and other daemons of this user that could be added. */
 async function list(given: Given & SocketFlags): Promise<void> {
   const path = socketPathFrom(given);
   using client = await tryConnect(path);
@@ -120,7 +121,7 @@ const example = "for example: trl runtimes add gpu ssh:user@host";
 function wantedFrom(words: string[], given: Given, argv: string[]): { name: string; spec: RuntimeSpec } {
   const [name, target, ...more] = words;
   if (name === undefined || target === undefined || more.length > 0)
-    throw new CliError("a name and a place are needed", usageExitCode, example);
+    throw new CliError("a name and KIND:TARGET are needed", usageExitCode, example);
   const found =
     argv.length > 0 ? { spec: specFrom({ kind: target, argv }) } : specFromWords(`${name}=${target}`);
   if (!found || name === hostRuntime)

@@ -1,3 +1,4 @@
+// trl screen: prints the screen of a terminal, optionally after waiting for a condition.
 import { type ArgsDef, defineCommand } from "citty";
 import type { Snapshot, Until, WaitOutcome } from "../../protocol/pty.ts";
 import { checkFlags } from "../check-flags.ts";
@@ -56,7 +57,7 @@ const lostScreen = (word: string) =>
     "trl ps --all says how it ended, as far as that is known",
   );
 
-/** Without the empty rows at its end. */
+/** Drops empty rows at the end. */
 function textOf({ lines = [] }: Snapshot): string {
   const last = lines.findLastIndex((line) => line.trim() !== "");
   return lines
@@ -94,7 +95,7 @@ async function wait(
   return matched;
 }
 
-/** The screen has been printed; a script learns by the exit code that it is not what it waited for. */
+/** The screen is already printed; the exit code says that the condition was not met. */
 function report(until: Until, matched: WaitOutcome, word: string, timeoutS: number): void {
   if (matched === "timeout")
     throw new CliError(

@@ -1,10 +1,11 @@
+// trl send: sends text and keys to a terminal or to the input of a command.
 import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags } from "../check-flags.ts";
 import type { DaemonClient } from "../client.ts";
 import { connect, socketArgs, socketPathFrom } from "../connection.ts";
 import { CliError, errorExitCode, usageExitCode } from "../errors.ts";
-import { type Piece, wordsFrom } from "../send-args.ts";
 import { findTarget, type Target } from "../targets.ts";
+import { aliasesOf } from "../ui/help.ts";
 import { dependsOnMode, keySequence } from "../ui/keys.ts";
 import { jsonArgs, printJson } from "../ui/print.ts";
 import { withProgress } from "../ui/progress.ts";
@@ -47,6 +48,51 @@ export default defineCommand({
   },
 });
 
+type Piece = { text: string } | { key: string } | { stdin: true };
+
+interface Words {
+  name: string | undefined;
+  pieces: Piece[];
+}
+
+/** The operands in the order given: text and keys may alternate. Adjacent words are joined by a space, as in echo. */
+export function wordsFrom(rawArgs: string[], args: ArgsDef): Words {
+  const pieces: Piece[] = [];
+  let name: string | undefined;
+  const take = (word: string) => {
+    const last = pieces.at(-1);
+    if (name === undefined) name = word;
+    else if (last && "text" in last) last.text += ` ${word}`;
+    else pieces.push({ text: word });
+  };
+  const words = [...rawArgs];
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    if (word === "--") {
+      for (const rest of words) take(rest);
+      break;
+    }
+    const flag = /^--?([a-z][\w-]*)(?:=(.*))?$/s.exec(word);
+    if (!flag) {
+      if (word === "-" && name !== undefined) pieces.push({ stdin: true });
+      else take(word);
+      continue;
+    }
+    const [, given = "", inline] = flag;
+    const takesValue = isString(given, args);
+    const value = inline ?? (takesValue ? words.shift() : undefined);
+    if (given !== "key" && given !== "k") continue;
+    if (value === undefined)
+      throw new CliError("--key needs the name of a key", usageExitCode, "for example: --key Enter");
+    pieces.push({ key: value });
+  }
+  return { name, pieces };
+}
+
+const isString = (flag: string, args: ArgsDef): boolean =>
+  Object.entries(args).some(
+    ([name, arg]) => (name === flag || aliasesOf(arg).includes(flag)) && arg.type === "string",
+  );
+
 const idOf = (target: Target): string =>
   target.kind === "terminal" ? target.terminal.session_id : target.command.stream_id;
 
@@ -68,7 +114,7 @@ interface Input {
   isEof: boolean;
 }
 
-/** Gives the number of bytes. */
+/** Returns the number of bytes. */
 async function send(client: DaemonClient, target: Target, { pieces, isEof }: Input): Promise<number> {
   if (target.kind === "terminal") return await type(client, target.terminal.session_id, { pieces, isEof });
   const { stream_id } = target.command;
@@ -89,7 +135,7 @@ async function pieceForCommand(piece: Piece): Promise<Uint8Array> {
 async function type(client: DaemonClient, id: string, { pieces, isEof }: Input): Promise<number> {
   const isAsked = pieces.some((piece) => "key" in piece && dependsOnMode(piece.key));
   const modes = { isApplication: isAsked && (await hasApplicationKeys(client, id)) };
-  // A character for each byte: standard input need not be text.
+  // latin1, one character per byte: standard input may be binary.
   const read = async (piece: Piece) => {
     if ("key" in piece) return byteText(Buffer.from(keySequence(piece.key, modes)));
     return typed(byteText("text" in piece ? Buffer.from(piece.text) : await Bun.stdin.bytes()));
@@ -105,10 +151,10 @@ async function type(client: DaemonClient, id: string, { pieces, isEof }: Input):
   return sent;
 }
 
-/** A program that is interrupted throws away what it has not read; what was typed behind ^C is meant for after it. */
+/** A signal key flushes the terminal's input queue, so later keys wait until the program has handled the signal. */
 const afterSignal = { until: { idle_ms: 100 }, timeout_s: 2 } as const;
 
-/** What can be sent at once: each piece ends with a key that raises a signal, or is the last. */
+/** Splits after each key that raises a signal (^C, ^Z, ^\). */
 function byPauses(texts: string[]): string[] {
   const all = texts.filter((text) => text !== "");
   const raises = (text: string) => ["\x03", "\x1a", "\x1c"].includes(text);
@@ -122,10 +168,10 @@ function byPauses(texts: string[]): string[] {
 
 const byteText = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");
 
-/** Who ends a line at a keyboard presses Enter, and a paste does the same. */
+/** Enter and pasted newlines send CR. */
 const typed = (text: string): string => text.replaceAll(/\r?\n/g, "\r");
 
-/** A redraw tells the modes that the program has switched on. */
+/** The ansi snapshot includes the modes that the program has set. */
 async function hasApplicationKeys(client: DaemonClient, id: string): Promise<boolean> {
   const { data = "" } = await client.call("pty.snapshot", { session_id: id, format: "ansi" });
   return data.includes("\x1b[?1h");

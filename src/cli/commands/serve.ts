@@ -1,3 +1,4 @@
+// trl serve: runs the daemon in the foreground; also the entry of an upgraded daemon.
 import { fstatSync, realpathSync, writeSync } from "node:fs";
 import { relative } from "node:path";
 import { type ArgsDef, defineCommand } from "citty";
@@ -29,7 +30,7 @@ const args: ArgsDef = Object.fromEntries(
   ]),
 );
 
-/** Where there are only a few values, they are the hint. */
+/** A flag with few values lists them as its hint. */
 function hintOf({ choices, hint }: FlagTable[keyof FlagTable]): { valueHint?: string } {
   const valueHint = choices?.join("|") ?? hint;
   return valueHint ? { valueHint } : {};
@@ -37,7 +38,7 @@ function hintOf({ choices, hint }: FlagTable[keyof FlagTable]): { valueHint?: st
 
 const seeFlags = "trl serve --help lists the flags";
 
-/** Set by `trl run` for a daemon of its own: it ends when its standard input does. */
+/** Set for a temporary daemon: it exits at EOF of its standard input. */
 const lifelineVariable = environmentName("lifeline");
 
 export default defineCommand({
@@ -57,7 +58,7 @@ export default defineCommand({
         ...(given as GivenFlags),
         ...(runtime.length > 0 ? { runtime: runtime.join(",") } : {}),
       };
-      const options = wellGiven(() => readOptions(flags, process.env));
+      const options = asUsageError(() => readOptions(flags, process.env));
       if (environment?.kind === "trial") return await answerTrial();
       takeover = environment && beginTakeover(environment);
       const daemon = await boot(options, takeover);
@@ -75,8 +76,8 @@ export default defineCommand({
   },
 });
 
-/** A wrong value is a wrong command line, as an unknown flag is; what the machine refuses later is not. */
-function wellGiven<T>(read: () => T): T {
+/** A wrong value is a usage error, like an unknown flag; failures of the machine come later and are not. */
+function asUsageError<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
@@ -85,13 +86,13 @@ function wellGiven<T>(read: () => T): T {
   }
 }
 
-/** At a terminal alone: a log in a file or a pipe has no such lines. */
+/** Only on a terminal: a log in a file or a pipe must not contain these lines. */
 function printNextSteps(socketPath: string): void {
   try {
-    // A terminal, or /dev/null, where it does no harm.
+    // Also true for /dev/null, where the write has no effect.
     if (fstatSync(2).isCharacterDevice()) writeSync(2, nextSteps(socketPath));
   } catch {
-    // closed, or without room
+    // stderr is closed or full
   }
 }
 
@@ -108,7 +109,7 @@ function nextSteps(socketPath: string): string {
   return `  It listens on ${socketPath}; Ctrl-C ends it.\n  Next, in another terminal: ${command}\n`;
 }
 
-/** citty keeps the last of several. */
+/** All values of a repeated flag; citty keeps only the last. */
 function allOf(name: string, words: string[]): string[] {
   return words.flatMap((word, at) => {
     if (word.startsWith(`--${name}=`)) return [word.slice(name.length + 3)];
@@ -118,7 +119,7 @@ function allOf(name: string, words: string[]): string[] {
 
 async function endOfStdin(): Promise<string> {
   for await (const _ of Bun.stdin.stream()) {
-    // nothing is said here; only the end counts
+    // content is ignored; only EOF matters
   }
   return "end of standard input";
 }

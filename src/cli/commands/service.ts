@@ -1,3 +1,4 @@
+// trl service: installs the daemon as a service of systemd or launchd.
 import { homedir } from "node:os";
 import { type ArgsDef, defineCommand, parseArgs } from "citty";
 import { checkFlags, refuseWords } from "../check-flags.ts";
@@ -33,25 +34,25 @@ export default defineCommand({
     refuseWords(more);
     const manager = managerHere();
     const isForced = given.force === true;
-    const tell = (status: ServiceStatus) => (given.json ? printJson(status) : print(statusPage(status)));
+    const show = (status: ServiceStatus) => (given.json ? printJson(status) : print(statusPage(status)));
     if (action === "install") {
       const plan = await planFrom(given, serveFlags);
       return given["dry-run"]
         ? printInstall(manager, plan, given.json)
-        : tell(await install(manager, plan, isForced));
+        : show(await install(manager, plan, isForced));
     }
     if (action === "uninstall") {
       if (given["dry-run"]) return printUninstall(manager, given.json);
-      const wasThere = await uninstall(manager, isForced);
-      const what = wasThere ? `removed ${manager.file}` : "the service is not installed";
+      const wasInstalled = await uninstall(manager, isForced);
+      const what = wasInstalled ? `removed ${manager.file}` : "the service is not installed";
       if (!given.json) process.stderr.write(`trl: ${what}\n`);
-      return given.json ? printJson({ removed: wasThere ? manager.file : null }) : undefined;
+      return given.json ? printJson({ removed: wasInstalled ? manager.file : null }) : undefined;
     }
     if (action !== "status")
       throw new CliError(unknown(action), usageExitCode, "trl service install|uninstall|status");
     const status = await statusOf(manager);
     process.exitCode = status.active ? 0 : unavailableExitCode;
-    await tell(status);
+    await show(status);
   },
 });
 
@@ -63,23 +64,23 @@ function managerHere(): ServiceManager {
   return process.platform === "darwin" ? launchd(surroundings) : systemd(surroundings);
 }
 
-/** It listens where the verbs look that are called as this one was, if the daemon's own flags do not say otherwise. */
+/** The serve flags choose the socket; without them it is the socket that this command line selects. */
 async function planFrom(given: SocketFlags, serveFlags: string[]): Promise<ServicePlan> {
   const { default: serve } = await import("./serve.ts");
   checkFlags(serveFlags, serve.args as ArgsDef);
   refuseRelative(serveFlags, serve.args as ArgsDef);
   const own = parseArgs<typeof socketArgs>(serveFlags, socketArgs);
-  const isSaid = Boolean(own["socket-path"] || own["socket-dir"]);
-  const socketPath = socketPathFrom(isSaid ? own : given);
+  const isChosen = Boolean(own["socket-path"] || own["socket-dir"]);
+  const socketPath = socketPathFrom(isChosen ? own : given);
   return {
     program: ownProgram(),
-    serveFlags: isSaid ? serveFlags : ["--socket-path", socketPath, ...serveFlags],
+    serveFlags: isChosen ? serveFlags : ["--socket-path", socketPath, ...serveFlags],
     socketPath,
     environment: { PATH: process.env["PATH"] ?? "", ...(await engineSettings()) },
   };
 }
 
-/** The manager starts it in another directory than this one. */
+/** The service manager starts the daemon in another working directory. */
 function refuseRelative(serveFlags: string[], serveArgs: ArgsDef): void {
   const values = parseArgs(serveFlags, serveArgs) as Record<string, unknown>;
   for (const [name, { valueHint }] of Object.entries(serveArgs)) {

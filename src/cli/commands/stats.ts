@@ -1,3 +1,4 @@
+// trl stats: prints the daemon's counters.
 import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags, refuseWords } from "../check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "../connection.ts";

@@ -1,3 +1,4 @@
+// trl token: prints the token of the HTTP listener, or the path of its file.
 import { dirname } from "node:path";
 import { type ArgsDef, defineCommand } from "citty";
 import { errorCodes } from "../../protocol/errors.ts";
@@ -29,7 +30,7 @@ export default defineCommand({
   },
 });
 
-/** The daemon's business is to make it; here it is only read. */
+/** Only reads the file; the daemon creates it. */
 function tokenIn(path: string): string {
   const file = readTokenFile(path);
   const untrusted = file.state === "missing" ? undefined : untrustedPart(dirname(path), process.env);

@@ -1,3 +1,4 @@
+// trl top: shows live what runs.
 import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags, refuseWords } from "../check-flags.ts";
 import type { DaemonClient } from "../client.ts";
@@ -10,7 +11,7 @@ import { stdoutLook } from "../ui/table.ts";
 import { FullScreen } from "../ui/terminal/full-screen.ts";
 import { isOnTerminal } from "../ui/terminal/user-terminal.ts";
 import { type Sample, type SortName, sortNames, takeSample } from "../ui/top-sample.ts";
-import { maxScroll, plainLines, roomIn, type View, windowLines } from "../ui/top-view.ts";
+import { maxScroll, plainLines, type View, visibleRows, windowLines } from "../ui/top-view.ts";
 
 const args = {
   ...socketArgs,
@@ -37,7 +38,7 @@ export default defineCommand({
   },
 });
 
-/** More often is of no use to the eye, and some to nobody. */
+/** A shorter interval only costs CPU time. */
 const intervalMinS = 0.1;
 
 function intervalFrom(text = "1"): number {
@@ -52,7 +53,7 @@ function sortFrom(text = "elapsed"): SortName {
   throw new CliError(`--sort does not know "${text}"`, usageExitCode, `it may be ${sortNames.join(", ")}`);
 }
 
-/** Long enough for a rate. */
+/** Time between the two samples that give the rate. */
 const onceMs = 300;
 
 async function showOnce(client: DaemonClient, view: View, isJson: boolean): Promise<void> {
@@ -64,7 +65,7 @@ async function showOnce(client: DaemonClient, view: View, isJson: boolean): Prom
   else print(`${plainLines(sample, view, stdoutLook().width).join("\n")}\n`);
 }
 
-/** What is shown is then told to be old. */
+/** Without an answer for this long, the view is marked as stale. */
 const lateMs = 3000;
 
 async function watch(client: DaemonClient, view: View, intervalMs: number): Promise<number> {
@@ -122,8 +123,8 @@ function press(view: View, key: string, { rows, height }: Extent): void {
     k: -1,
     "\x1b[B": 1,
     j: 1,
-    "\x1b[5~": -roomIn(height),
-    "\x1b[6~": roomIn(height),
+    "\x1b[5~": -visibleRows(height),
+    "\x1b[6~": visibleRows(height),
   }[key];
   view.scrolled = Math.min(maxScroll(rows, height), Math.max(0, view.scrolled + (step ?? 0)));
 }

@@ -1,3 +1,4 @@
+// trl upgrade: replaces the executable of the running daemon.
 import { resolve } from "node:path";
 import { type ArgsDef, defineCommand } from "citty";
 import type { LastUpgrade, UpgradeResult } from "../../protocol/system.ts";
@@ -24,9 +25,9 @@ const args = {
 } as const satisfies ArgsDef;
 
 const defaultDrainS = 60;
-/** Beyond the waiting: what is just ending comes to its end, and the program starts. */
-const handoverPatienceS = 20;
-const lookMs = 50;
+/** Added to the drain timeout: time for the switch itself. */
+const switchTimeoutS = 20;
+const pollMs = 50;
 
 export default defineCommand({
   meta: {
@@ -42,7 +43,7 @@ export default defineCommand({
     const executable = resolve(given.executable ?? process.execPath);
     const begun = await begin(socketPath, executable, drainS);
     if (!given.json) for (const what of begun.waits_for) note(`waiting: ${what}`);
-    const outcome = untilOver(socketPath, begun.began, drainS + handoverPatienceS);
+    const outcome = untilFinished(socketPath, begun.began, drainS + switchTimeoutS);
     const { last, sessions, upgrades } = await withProgress("handing the daemon over", outcome);
     if (!last.ok) throw new CliError(`the daemon goes on as it was: ${last.reason}`, 1);
     const { pid, from_version, to_version } = begun;
@@ -63,25 +64,29 @@ async function begin(
   return { ...begun, began: last_upgrade?.at };
 }
 
-interface Over {
+interface Outcome {
   last: LastUpgrade;
   sessions: number;
   upgrades: number;
 }
 
-/** The daemon tells by its last upgrade that there has been another since. */
-async function untilOver(socketPath: string, before: string | undefined, patienceS: number): Promise<Over> {
-  const deadline = performance.now() + patienceS * 1000;
+/** Polls `last_upgrade` until it differs from the one before. */
+async function untilFinished(
+  socketPath: string,
+  before: string | undefined,
+  timeoutS: number,
+): Promise<Outcome> {
+  const deadline = performance.now() + timeoutS * 1000;
   for (;;) {
-    const over = await look(socketPath, before).catch(() => undefined); // it is just changing hands
-    if (over) return over;
+    const finished = await poll(socketPath, before).catch(() => undefined); // not reachable during the switch
+    if (finished) return finished;
     if (performance.now() > deadline)
-      throw new CliError(`after ${patienceS} s the daemon has not changed hands`, 1, "its log says more");
-    await Bun.sleep(lookMs);
+      throw new CliError(`the upgrade did not finish within ${timeoutS} s`, 1, "its log says more");
+    await Bun.sleep(pollMs);
   }
 }
 
-async function look(socketPath: string, before: string | undefined): Promise<Over | undefined> {
+async function poll(socketPath: string, before: string | undefined): Promise<Outcome | undefined> {
   using client = await tryConnect(socketPath);
   if (!client) return undefined;
   const { last_upgrade: last } = await client.call("system.describe", {});

@@ -1,4 +1,4 @@
-// Completion for bash, from version 3.2 on, which macOS has; it needs no other package.
+// Completion for bash 3.2 (macOS) and newer; does not need the bash-completion package.
 import { quoteWord, quoteWords } from "../shell-words.ts";
 import type { Value, VerbModel } from "./model.ts";
 import { namesPipeline } from "./names.ts";
@@ -32,7 +32,7 @@ ${verbs.flatMap(operandLines).join("\n")}
   esac
 }
 
-# What may stand behind the -- of verb $1.
+# What verb $1 takes after --.
 _trl_rest() {
   case $1 in
 ${verbs
@@ -48,16 +48,16 @@ complete -F _trl trl
 `;
 }
 
-const said = (value: Value) =>
+const valueText = (value: Value) =>
   quoteWord(value.kind === "words" ? `words ${value.words.join(" ")}` : value.kind);
 
 const valueLines = ({ name, flags }: VerbModel) =>
   flags.flatMap(({ spellings, value }) =>
-    value ? [`    ${spellings.map((it) => `"${name} ${it}"`).join(" | ")}) echo ${said(value)} ;;`] : [],
+    value ? [`    ${spellings.map((it) => `"${name} ${it}"`).join(" | ")}) echo ${valueText(value)} ;;`] : [],
   );
 
 const operandLines = ({ name, operand, takesMany }: VerbModel) =>
-  operand ? [`    ${takesMany ? `"${name} "*` : `"${name} 0"`}) echo ${said(operand)} ;;`] : [];
+  operand ? [`    ${takesMany ? `"${name} "*` : `"${name} 0"`}) echo ${valueText(operand)} ;;`] : [];
 
 const offer = `# $1 says what is wanted; the word so far is in cur.
 _trl_offer() {

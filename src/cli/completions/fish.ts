@@ -1,4 +1,4 @@
-// Completion for fish, from version 3 on.
+// Completion for fish 3 and newer.
 import type { Flag, Value, VerbModel } from "./model.ts";
 import { namesPipeline } from "./names.ts";
 
@@ -72,7 +72,7 @@ ${verbs.flatMap(verbLines).join("\n")}
 `;
 }
 
-/** As words: behind a -- there are no flags for fish. */
+/** Offered as words, because fish completes no flags after `--`. */
 function behindLine({ name }: VerbModel, verbs: VerbModel[]): string {
   const serve = verbs.find((verb) => verb.name === "serve")!;
   const words = serve.flags.flatMap(({ spellings }) => spellings.filter((it) => it.startsWith("--")));
@@ -95,7 +95,7 @@ function flagValue(value: Value): string {
   return value.kind === "anything" ? "-x" : `-x -a ${quoted(offered(value))}`;
 }
 
-/** Where there is one of few words, it is given once. */
+/** A choice among words is offered until one of them is given. */
 function operandLine(verb: string, operand: Value): string {
   const once =
     operand.kind === "words" ? `; and not __fish_seen_subcommand_from ${operand.words.join(" ")}` : "";

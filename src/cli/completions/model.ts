@@ -1,16 +1,16 @@
-// What there is to complete, from the same definitions that parse the command line; each shell then says it its way.
+// The model of flags and operands that all shells complete, from the definitions that parse the command line.
 import type { ArgsDef } from "citty";
 import { methods } from "../../protocol/methods.ts";
 import type { Verb } from "../commands.ts";
 import { aboutOf, aliasesOf } from "../ui/help.ts";
 
-/** What may stand in a place. */
+/** What a flag or an operand accepts. */
 export type Value =
   | { kind: "file" | "directory" | "sessions" | "terminals" | "anything" }
   | { kind: "words"; words: string[] };
 
 export interface Flag {
-  /** As they are typed, the long one first. */
+  /** With dashes, the long one first. */
   spellings: string[];
   about: string;
   /** Undefined for a switch. */
@@ -22,9 +22,9 @@ export interface VerbModel {
   about: string;
   flags: Flag[];
   operand: Value | undefined;
-  /** False where a second one makes no sense. */
+  /** True if the operand may be repeated. */
   takesMany: boolean;
-  /** What stands behind a --. */
+  /** What comes after `--`. */
   rest: "command" | "serve-flags" | undefined;
 }
 
@@ -34,7 +34,7 @@ export const modelOf = (verbs: Record<string, Verb>): Promise<VerbModel[]> =>
 async function verbModel(name: string, verb: Verb): Promise<VerbModel> {
   const command = await verb.load();
   const args = (await (typeof command.args === "function" ? command.args() : command.args)) as ArgsDef;
-  // `trl VERB OPERAND... [FLAGS] -- REST...`, with brackets around what may be left out
+  // `trl VERB OPERAND... [FLAGS] -- REST...`, with brackets around optional words
   const [own = "", rest = ""] = verb.usage.split("--");
   return {
     name,
@@ -53,7 +53,7 @@ function operandIn(usage: string, names: "sessions" | "terminals"): Value | unde
   const choices = words.find((word) => /^[a-z]+(?:\|[a-z]+)+$/.test(word));
   if (choices) return { kind: "words", words: choices.split("|") };
   if (words.includes("[METHOD]")) return { kind: "words", words: Object.keys(methods) };
-  // [NAME] is one that is not there yet.
+  // [NAME] in brackets is a new name, which cannot be completed.
   return words.some((word) => /^NAME(?:\.\.\.)?$/.test(word)) ? { kind: names } : undefined;
 }
 

@@ -1,8 +1,8 @@
-// Names of sessions, in any shell: asked of the daemon, quietly. Without one there are none, and nothing is said.
+// A shell pipeline that asks the daemon for names of sessions. Without a daemon it prints nothing.
 
 /**
- * A pipeline that prints a name or id a line. Each entry of `trl ls --json` is a flat object, so that a line for each
- * "{" is a line for each entry. Only names that need no quoting are offered.
+ * Prints one name or id per line. Each entry of `trl ls --json` is a flat object, so splitting at "{" gives one line
+ * per entry. Names that need quoting are left out.
  */
 export function namesPipeline(ls: string, kind: "sessions" | "terminals"): string {
   const plain = "[A-Za-z0-9._-][A-Za-z0-9._-]*";

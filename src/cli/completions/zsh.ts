@@ -63,7 +63,7 @@ ${verbs.map((verb) => `    ${verb.name})\n      _arguments \\\n${specs(verb)} ;;
   esac
 }
 
-# Called as a completion when it was found in $fpath, else only made known.
+# Autoloaded from $fpath it completes; sourced it only registers itself.
 if [[ $funcstack[1] == _trl ]]; then
   _trl "$@"
 else
@@ -96,7 +96,7 @@ function specs(verb: VerbModel): string {
   return [...verb.flags.flatMap(flagSpecs), ...operand].map((spec) => `        ${spec}`).join(" \\\n");
 }
 
-/** Each spelling excludes the others. */
+/** The spellings of a flag exclude each other. */
 function flagSpecs({ spellings, about, value }: Flag): string[] {
   return spellings.map((spelling) => {
     const isLong = spelling.startsWith("--");

@@ -1,4 +1,4 @@
-// What `trl describe` shows a person: all methods in short, or one in full.
+// Text of `trl describe`: an overview of all methods, or one method in full.
 import type { DescribeResult } from "../../protocol/system.ts";
 import type { Paint } from "../../util/style.ts";
 import { hanging, wrap } from "../ui/wrap.ts";
@@ -58,7 +58,7 @@ function rows(cells: string[][]): string {
     .join("\n");
 }
 
-/** Beyond this width, a type gets a line of its own instead of pushing all notes away. */
+/** A longer type has its own line, so that the notes column stays narrow. */
 const typeColumnMax = 28;
 
 function fieldRows(fields: Field[], columns: number): string {

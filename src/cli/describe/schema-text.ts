@@ -1,4 +1,4 @@
-// A JSON Schema as a person reads it. Only of what the method table uses; the rest is there with --json.
+// Renders JSON Schema as text. Covers only the keywords that the method table uses; --json prints all.
 
 export interface Schema {
   type?: string | string[];
@@ -24,7 +24,7 @@ export interface Field {
   notes: string;
 }
 
-/** Fields of an object within an object follow it, as `until.text`. */
+/** Nested fields follow their object, as `until.text`. */
 export function fieldsOf(schema: Schema, prefix = ""): Field[] {
   const { properties = {}, required = [] } = schema;
   return Object.entries(properties).flatMap(([key, inner]): Field[] => {

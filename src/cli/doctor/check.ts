@@ -1,12 +1,12 @@
-// One thing to look at on this machine, and what was found.
+// Types of the doctor's checks, and running them with a timeout.
 
 export type Status = "ok" | "note" | "problem";
 
 export interface Finding {
-  /** A note is worth knowing; a problem keeps trl from its work, or is dangerous. */
+  /** A problem keeps trl from working or is a security risk; a note is neither. */
   status: Status;
   summary: string;
-  /** What it means. */
+  /** The consequence. */
   detail?: string;
   remedy?: string;
 }
@@ -15,7 +15,7 @@ export interface Check {
   id: string;
   group: string;
   run(): Finding | Promise<Finding>;
-  limitMs?: number;
+  timeoutMs?: number;
 }
 
 export interface CheckReport {
@@ -27,7 +27,7 @@ export interface CheckReport {
   remedy: string | null;
 }
 
-const usualLimitMs = 2000;
+const defaultTimeoutMs = 2000;
 
 type More = Pick<Finding, "detail" | "remedy">;
 
@@ -39,14 +39,15 @@ export const problem = (summary: string, more: More = {}): Finding => ({
   ...more,
 });
 
-/** All at once; none is waited for longer than its limit. */
+/** Runs all checks concurrently, each with its timeout. */
 export const runChecks = (checks: Check[]): Promise<CheckReport[]> => Promise.all(checks.map(runCheck));
 
-async function runCheck({ id, group, run, limitMs = usualLimitMs }: Check): Promise<CheckReport> {
+async function runCheck({ id, group, run, timeoutMs = defaultTimeoutMs }: Check): Promise<CheckReport> {
   const { promise: late, resolve } = Promise.withResolvers<Finding>();
   const timer = setTimeout(
-    () => resolve(problem(`${id} could not be looked at within ${limitMs / 1000} s`, { remedy: busyRemedy })),
-    limitMs,
+    () =>
+      resolve(problem(`${id} could not be looked at within ${timeoutMs / 1000} s`, { remedy: busyRemedy })),
+    timeoutMs,
   );
   const found = await Promise.race([Promise.try(run).catch(failed(id)), late]);
   clearTimeout(timer);

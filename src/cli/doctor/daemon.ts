@@ -1,4 +1,4 @@
-// The daemon where the verbs look for it: is one there, is it ours, can others get at it?
+// Checks the daemon's socket, its directory and the token: presence, owner, permissions.
 import { existsSync, lstatSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { readTokenFile, tokenPath, tokenVariable } from "../../util/token-file.ts";
@@ -9,7 +9,7 @@ import { quoteWord } from "../shell-words.ts";
 import { type Check, type Finding, note, ok, problem } from "./check.ts";
 
 const group = "daemon";
-const elsewhere = "choose another place with --socket-path or $TRL_SOCKET_PATH";
+const useOtherPath = "choose another path with --socket-path or $TRL_SOCKET_PATH";
 
 export const daemonChecks = (socketPath: string): Check[] => [
   { id: "socket", group, run: () => checkSocket(socketPath) },
@@ -24,18 +24,21 @@ async function checkSocket(path: string): Promise<Finding> {
     return note(`no daemon is listening on ${path}`, { remedy });
   }
   if (!stat.isSocket())
-    return problem(`${path} is there and is no socket`, { remedy: `remove it, or ${elsewhere}` });
+    return problem(`${path} is there and is no socket`, { remedy: `remove it, or ${useOtherPath}` });
   if (!isOurs(stat))
-    return problem(`${path} belongs to another user (uid ${stat.uid})`, { remedy: elsewhere });
+    return problem(`${path} belongs to another user (uid ${stat.uid})`, { remedy: useOtherPath });
   if (untrustedPart(dirname(path), process.env))
-    return problem(`${path} is not used: other users control its directory`, { remedy: elsewhere });
+    return problem(`${path} is not used: other users control its directory`, { remedy: useOtherPath });
   using client = await tryConnect(path);
   if (!client) {
     const detail = "it is left over from a daemon that was killed";
-    return note(`nobody is listening on ${path}`, { detail, remedy: "the next trl serve removes it" });
+    return note(`no daemon is listening on ${path}, but the socket exists`, {
+      detail,
+      remedy: "the next trl serve removes it",
+    });
   }
   if ((stat.mode & 0o077) !== 0) {
-    const detail = `its mode is ${modeText(stat)}: whoever connects can run commands as you`;
+    const detail = `its mode is ${modeText(stat)}: any user that connects can run commands as you`;
     return problem(`others may connect to ${path}`, { detail, remedy: `chmod 600 ${quoteWord(path)}` });
   }
   const { pid } = await client.call("system.stats", {});
@@ -49,7 +52,7 @@ async function checkSocket(path: string): Promise<Finding> {
 function checkDirectory(path: string): Finding {
   if (!existsSync(path))
     return note(`${path} does not exist`, { remedy: `mkdir -p ${quoteWord(path)}, or use --socket-dir` });
-  if (!statSync(path).isDirectory()) return problem(`${path} is no directory`, { remedy: elsewhere });
+  if (!statSync(path).isDirectory()) return problem(`${path} is no directory`, { remedy: useOtherPath });
   const untrusted = untrustedPart(path, process.env);
   if (!untrusted) return ok(`${path} is safe for a socket`);
   const detail = "neither a daemon nor a client uses a socket there";
@@ -65,13 +68,13 @@ function checkToken(path: string): Finding {
     case "missing":
       return ok("there is no token yet; a daemon makes it when it starts");
     case "not-ours":
-      return problem(`the token's file ${path} belongs to another user`, { remedy: elsewhere });
+      return problem(`the token's file ${path} belongs to another user`, { remedy: useOtherPath });
     case "not-private":
       return problem(`others may have read or changed the token in ${path}`, { remedy: renew });
     case "empty":
       return problem(`${path} is empty`, { remedy: renew });
     default:
-      return problem(`${path} is no token of trl, and no daemon starts beside it`, { remedy: elsewhere });
+      return problem(`${path} is no token of trl, and no daemon starts beside it`, { remedy: useOtherPath });
   }
 }
 

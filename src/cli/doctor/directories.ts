@@ -1,12 +1,12 @@
-// Places for the files of shells, sockets and libraries: is there room, and may programs be run there?
+// Checks the directories for files of shells, sockets and libraries: writable, short enough, not noexec.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Check, type Finding, note, ok, problem } from "./check.ts";
 
 const group = "directories";
-/** The private daemon of `trl run` may have its socket there; the kernel's limit on its path is 107, 103 on macOS. */
-const socketRoomBytes = 103 - "/trl-run-123456/trl.sock".length;
+/** A temporary daemon may have its socket there; the kernel limits its path to 107 bytes, 103 on macOS. */
+const basePathBytesMax = 103 - "/trl-run-123456/trl.sock".length;
 
 export function directoryChecks(): Check[] {
   const runtime = process.env["XDG_RUNTIME_DIR"];
@@ -21,7 +21,7 @@ export function directoryChecks(): Check[] {
 function checkRuntime(path: string | undefined, others: string[]): Finding {
   const instead = `${[...others, tmpdir()].join(" or ")} is used instead`;
   if (!path) return ok(`$XDG_RUNTIME_DIR is not set; ${instead}`);
-  const trouble = tryPlace(path).whyNot;
+  const trouble = tryDirectory(path).whyNot;
   if (!trouble)
     return ok(`$XDG_RUNTIME_DIR is ${path}`, { detail: "the files of shells are there, in memory" });
   const remedy = "it is often that of another user, after su: unset XDG_RUNTIME_DIR, or log in as this user";
@@ -29,7 +29,7 @@ function checkRuntime(path: string | undefined, others: string[]): Finding {
 }
 
 function checkShared(path: string): Finding {
-  const trouble = tryPlace(path).whyNot;
+  const trouble = tryDirectory(path).whyNot;
   if (!trouble) return ok(`${path} can be written`);
   const detail = `the files of shells are in ${tmpdir()} then, which may be a disk and slower`;
   return note(`${path} cannot be written: ${trouble}`, {
@@ -39,13 +39,13 @@ function checkShared(path: string): Finding {
 }
 
 function checkTemporary(path: string): Finding {
-  const { whyNot, runsPrograms } = tryPlace(path);
+  const { whyNot, runsPrograms } = tryDirectory(path);
   if (whyNot) {
     const remedy = "set $TMPDIR to a directory of yours";
     const detail = "sandboxes need it, and trl run where there is no /dev/shm";
     return problem(`${path} cannot be written: ${whyNot}`, { detail, remedy });
   }
-  if (Buffer.byteLength(path) > socketRoomBytes) {
+  if (Buffer.byteLength(path) > basePathBytesMax) {
     const remedy = "set $TMPDIR to a shorter one";
     return problem(`${path} is too long a path for a socket in it`, { remedy });
   }
@@ -57,8 +57,8 @@ function checkTemporary(path: string): Finding {
   });
 }
 
-/** By doing it: a mode says little about quotas, read-only mounts and full disks. */
-function tryPlace(base: string): { whyNot?: string; runsPrograms: boolean } {
+/** Writes and runs a file: mode bits do not show quotas, read-only mounts and full disks. */
+function tryDirectory(base: string): { whyNot?: string; runsPrograms: boolean } {
   let dir: string | undefined;
   try {
     dir = mkdtempSync(join(base, "trl-doctor-"));

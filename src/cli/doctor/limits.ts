@@ -1,8 +1,8 @@
-// What the system allows one user or process.
+// Checks the limits on open files and processes.
 import { type Check, type Finding, note, ok, problem } from "./check.ts";
 
 export interface Limits {
-  /** Infinity where there is none. */
+  /** Infinity if unlimited. */
   openFiles: number;
   processes: number;
 }

@@ -1,4 +1,4 @@
-// trl itself, and what it runs on.
+// Checks trl's version, the platform and the user.
 import { release } from "node:os";
 import { version } from "../../util/version.ts";
 import { ownProgram } from "../own-program.ts";
@@ -26,6 +26,6 @@ function checkUser() {
   if (uid !== 0) return ok(`user ${uid}`);
   return note("you are root", {
     detail: "every command of a daemon that you start is root's, too",
-    remedy: "start it as the user whose work it does",
+    remedy: "start it as the user that the commands should run as",
   });
 }

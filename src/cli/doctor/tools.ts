@@ -1,4 +1,4 @@
-// Ways to other places: nothing is wrong where one is missing.
+// Checks the programs that connectors use. A missing one is not a problem.
 
 import { type Check, type Finding, note, ok } from "./check.ts";
 import { absent, ask, firstLine, late, why } from "./query.ts";

@@ -1,12 +1,12 @@
-// Shells and terminal drivers, by using them: a daemon for the moment does with each what it is there for.
+// Checks shells and terminal drivers by using each of them in a temporary daemon.
 
 import { driverNames } from "../../protocol/pty.ts";
 import type { DaemonClient } from "../client.ts";
 import { startTemporaryDaemon } from "../temporary-daemon.ts";
 import { type Check, type CheckReport, type Finding, note, ok, problem, runChecks } from "./check.ts";
 
-/** A whole shell and a whole terminal each: more than a look. */
-const limitMs = 5000;
+/** Longer than the default: each check starts a shell or a terminal. */
+const timeoutMs = 5000;
 const shells = ["bash", "zsh", "sh", "dash", "fish"] as const;
 
 export async function tryDaemon(): Promise<CheckReport[]> {
@@ -23,13 +23,13 @@ const checksWith = (client: DaemonClient): Check[] => [
   ...shells.map((name) => ({
     id: `shell-${name}`,
     group: "shells",
-    limitMs,
+    timeoutMs,
     run: () => checkShell(client, name),
   })),
   ...driverNames.map((name) => ({
     id: `driver-${name}`,
     group: "terminals",
-    limitMs,
+    timeoutMs,
     run: () => checkDriver(client, name),
   })),
 ];
@@ -42,7 +42,7 @@ async function checkShell(client: DaemonClient, name: (typeof shells)[number]): 
   try {
     const { session_id, stateful } = await client.call("session.create", { shell: path });
     const run = (command: string) =>
-      client.call("exec.run", { session_id, command, timeout_s: limitMs / 1000 });
+      client.call("exec.run", { session_id, command, timeout_s: timeoutMs / 1000 });
     if (stateful) await run("trl_doctor=works");
     const { stdout } = await run(stateful ? 'echo "$trl_doctor"' : "echo works");
     if (stdout !== "works\n") return trouble(`it said ${JSON.stringify(stdout)}`);
@@ -70,7 +70,7 @@ async function checkDriver(client: DaemonClient, driver: (typeof driverNames)[nu
     const { session_id } = await client.call("pty.create", { driver, command: "cat", args: [] });
     await client.call("pty.write", { session_id, data: `${word}\r` });
     const until = { text: word };
-    const { matched } = await client.call("pty.wait", { session_id, until, timeout_s: limitMs / 1000 });
+    const { matched } = await client.call("pty.wait", { session_id, until, timeout_s: timeoutMs / 1000 });
     await client.call("pty.close", { session_id });
     return matched === "text"
       ? ok(`${driver}: a terminal was made and echoes`)
@@ -80,7 +80,7 @@ async function checkDriver(client: DaemonClient, driver: (typeof driverNames)[nu
   }
 }
 
-/** Only the first one is used unless another is asked for. */
+/** The first driver is the default; a failure of another matters only with --pty-driver. */
 function broken(driver: (typeof driverNames)[number], why: string): Finding {
   if (driver === driverNames[0]) {
     const remedy = "is /dev/ptmx there, and /dev/pts mounted? In a container it may be missing";

@@ -1,4 +1,4 @@
-// Install, uninstall, status: the same whoever keeps the service.
+// Install, uninstall and status of the service, for any service manager.
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { tryConnect } from "../connection.ts";
@@ -15,11 +15,10 @@ export interface ServiceStatus {
   active: boolean;
   pid: number | null;
   socket: string | null;
-  /** What the user should know besides. */
   notes: string[];
 }
 
-const startPatienceMs = 5000;
+const startTimeoutMs = 5000;
 const commandLimitMs = 30_000;
 
 export async function install(
@@ -41,7 +40,7 @@ export async function install(
   return await statusOf(manager, advice ? [advice] : []);
 }
 
-/** What it runs is not ended for the sake of new settings. */
+/** A restart would end the sessions, so a running service keeps its old settings. */
 async function keepRunning(manager: ServiceManager, hasChanged: boolean): Promise<ServiceStatus> {
   await runAll(manager.enable);
   const how = `it runs with its old settings; for the new ones, which ends its sessions: ${inShell(manager.restart)}`;
@@ -54,7 +53,7 @@ async function startLater(manager: ServiceManager, { socketPath }: ServicePlan):
   return await statusOf(manager, [`${why}; end that one, then: ${inShell(manager.enableAndStart)}`]);
 }
 
-/** False where there is nothing to uninstall. */
+/** False if the service was not installed. */
 export async function uninstall(manager: ServiceManager, isForced: boolean): Promise<boolean> {
   if (refuseUnlessOurs(manager, isForced) === undefined) return false;
   const isReachable = !(await manager.whyUnreachable());
@@ -92,7 +91,7 @@ export async function statusOf(manager: ServiceManager, notes: string[] = []): P
   };
 }
 
-/** Gives the file's text. */
+/** Returns the file's text. */
 function refuseUnlessOurs({ file }: ServiceManager, isForced: boolean): string | undefined {
   const text = read(file);
   if (text === undefined || readMarker(text) || isForced) return text;
@@ -108,7 +107,7 @@ function read(file: string): string | undefined {
   }
 }
 
-/** Never half written. */
+/** Atomic, by rename. */
 function write(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const fresh = `${file}.${process.pid}`;
@@ -141,11 +140,11 @@ async function isTaken(socketPath: string): Promise<boolean> {
 }
 
 async function untilListening(manager: ServiceManager, socketPath: string): Promise<void> {
-  const deadline = performance.now() + startPatienceMs;
+  const deadline = performance.now() + startTimeoutMs;
   for (; !(await isTaken(socketPath)); await Bun.sleep(20)) {
     if (performance.now() < deadline) continue;
     throw new CliError(
-      `the service was started, but nobody listens on ${socketPath}`,
+      `the service was started, but no daemon listens on ${socketPath}`,
       unavailableExitCode,
       `see why with: ${manager.whereItsLogIs}`,
     );

@@ -1,4 +1,4 @@
-// An agent of the user's launchd, on macOS.
+// The service as a launchd agent of the user, on macOS.
 import { join } from "node:path";
 import { CliError, usageExitCode } from "../errors.ts";
 import { queryProgram } from "../query-program.ts";
@@ -74,7 +74,7 @@ ${Object.entries(plan.environment).map(environmentEntry).join("\n")}
   <string>${escaped(home)}</string>
   <key>RunAtLoad</key>
   <true/>
-  <!-- Started again after a failure, not after an end that was asked for. -->
+  <!-- Restarted after a failure, not after a stop. -->
   <key>KeepAlive</key>
   <dict>
     <key>SuccessfulExit</key>
@@ -82,7 +82,7 @@ ${Object.entries(plan.environment).map(environmentEntry).join("\n")}
   </dict>
   <key>ExitTimeOut</key>
   <integer>15</integer>
-  <!-- People type into its terminals: it is not to be slowed down as a job in the background. -->
+  <!-- Interactive: launchd would throttle a background job, and users type into its terminals. -->
   <key>ProcessType</key>
   <string>Interactive</string>
   <key>StandardErrorPath</key>

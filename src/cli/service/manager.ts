@@ -1,11 +1,11 @@
-// What a service is made of, whoever keeps it running: systemd or launchd.
+// The interface of a service manager, systemd or launchd, and the marker in its files.
 
 export interface ServicePlan {
   /** The executable by its absolute path; from source, Bun and the entry file. */
   program: string[];
   serveFlags: string[];
   socketPath: string;
-  /** PATH, as that of the manager is too short to find most tools, and settings of the JavaScript engine. */
+  /** PATH, because the manager's is too short to find most tools, and settings of the JavaScript engine. */
   environment: Record<string, string>;
 }
 
@@ -26,33 +26,33 @@ export interface Surroundings {
 
 export interface ServiceManager {
   name: string;
-  /** Where the service is described. */
+  /** Path of the unit or plist. */
   file: string;
   fileText(plan: ServicePlan): string;
-  /** Why it cannot be spoken with from here, if so. */
+  /** Undefined if the manager answers. */
   whyUnreachable(): Promise<string | undefined>;
   state(): Promise<ServiceState>;
-  /** After the file was written: known and started at each login, but not now. */
+  /** Run after writing the file: start at each login, but not now. */
   enable: Command[];
-  /** The same, and started now. */
+  /** Like `enable`, and start now. */
   enableAndStart: Command[];
-  /** Before the file is removed. */
+  /** Run before removing the file. */
   stopAndDisable: Command[];
   afterRemoval: Command[];
-  /** To give it new settings, which ends its sessions. */
+  /** Applies new settings; ends all sessions. */
   restart: Command[];
   whereItsLogIs: string;
-  /** What a user should know who expects it to run. */
+  /** A notice for after the installation. */
   advice(): Promise<string | undefined>;
 }
 
 const mark = "trl-service";
 
-/** The line that says that the file is ours, and where the socket is. No "--", which a comment in XML must not hold. */
+/** Marks a file as written by trl and holds the socket path. Avoids "--", which is not allowed in XML comments. */
 export const markerOf = ({ socketPath }: ServicePlan): string =>
   `${mark} ${JSON.stringify({ socket: socketPath }).replaceAll("--", "-\\u002d")}`;
 
-/** Undefined where the file was not written by trl. */
+/** Undefined if trl did not write the file. */
 export function readMarker(text: string): { socket: string } | undefined {
   const json = new RegExp(`${mark} (\\{.*\\})`).exec(text)?.[1];
   try {

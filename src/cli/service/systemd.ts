@@ -1,4 +1,4 @@
-// A unit of the user's systemd.
+// The service as a unit of the systemd user instance.
 import { join } from "node:path";
 import { CliError, usageExitCode } from "../errors.ts";
 import { queryProgram } from "../query-program.ts";
@@ -17,7 +17,7 @@ const limitMs = 10_000;
 const systemctl = (...words: string[]): Command => ["systemctl", "--user", ...words];
 
 export function systemd({ home, uid, env }: Surroundings): ServiceManager {
-  // By its specification, a relative path is not to be used.
+  // The XDG specification says to ignore relative paths.
   const config = env["XDG_CONFIG_HOME"]?.startsWith("/") ? env["XDG_CONFIG_HOME"] : join(home, ".config");
   const ask = (words: Command) => queryProgram(words, { limitMs, env });
   return {
@@ -69,14 +69,14 @@ Description=trl, a terminal runtime
 Type=exec
 ExecStart=${[programWord(program!), ...words.map(argumentWord)].join(" ")}
 ${Object.entries(plan.environment).map(environmentLine).join("\n")}
-# Only trl is told to end: it ends all that it has started and says how. What is left then is killed.
+# SIGTERM goes to trl alone, which ends and reports all that it has started. systemd kills the rest.
 KillMode=mixed
 TimeoutStopSec=15
-# Not after an end that was asked for, nor after one that comes again: 1 and 64 are wrong settings.
+# Not after a stop, nor after an error that would repeat: 1 and 64 are wrong settings.
 Restart=on-failure
 RestartSec=1
 RestartPreventExitStatus=1 64
-# Control groups below that of the service are for trl to make.
+# trl creates control groups below that of the service.
 Delegate=yes
 
 [Install]
@@ -84,10 +84,10 @@ WantedBy=default.target
 `;
 }
 
-/** The program's path is not searched for variables, and must be free of what systemd refuses there. */
+/** systemd expands no variables in the program's path and refuses some characters there. */
 function programWord(path: string): string {
   if (/["'\\\p{Cc}]/u.test(path)) {
-    const hint = "put the program elsewhere and install from there";
+    const hint = "move the program to another path and install from there";
     throw new CliError(
       `systemd takes no program with a quote, a backslash or a control character in its path: ${path}`,
       usageExitCode,
@@ -101,7 +101,7 @@ const environmentLine = ([name, value]: [string, string]) => `Environment=${quot
 
 const argumentWord = (word: string) => quoted(word.replaceAll("$", "$$$$"));
 
-/** As systemd.syntax(7) has it: C escapes between quotes; a percent sign begins a specifier. */
+/** systemd.syntax(7): C escapes between quotes; a percent sign begins a specifier. */
 function quoted(word: string): string {
   if (/^[\w@+=:,./-]+$/.test(word)) return word;
   const escaped = word

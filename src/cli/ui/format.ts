@@ -1,4 +1,4 @@
-// Numbers and texts as people read them.
+// Formats durations, byte counts and untrusted text for people.
 
 const minute = 60;
 const hour = 60 * minute;
@@ -15,7 +15,7 @@ export function duration(ms: number): string {
 
 const two = (count: number) => String(count).padStart(2, "0");
 
-/** From a time of the daemon until another one, or until now. */
+/** Time from one ISO timestamp to another, or to now. */
 export const since = (from: string, until?: string | null, now = Date.now()): string =>
   duration((until ? Date.parse(until) : now) - Date.parse(from));
 
@@ -25,7 +25,7 @@ const units = ["B", "kB", "MB", "GB", "TB"] as const;
 export function bytes(count: number): string {
   let value = Math.max(0, count);
   let unit = 0;
-  // What would be rounded to 1000 is one of the next unit.
+  // 999.5 would round to 1000, so it becomes 1.0 of the next unit.
   while (value >= 999.5 && unit < units.length - 1) {
     value /= 1000;
     unit++;
@@ -35,15 +35,15 @@ export function bytes(count: number): string {
 }
 
 /**
- * A name may hold anything, and must not write to the terminal what it likes: each run of such is one space. What
- * joins the parts of an emoji may stay.
+ * Names are untrusted and may hold escape sequences: each run of control or space characters becomes one space. The
+ * zero-width joiner stays, because emoji need it.
  */
 export const oneLine = (text: string): string =>
   text.replaceAll(/(?:(?!\u200d)[\p{C}\p{Zl}\p{Zp}\s])+/gu, " ").trim();
 
-/** Characters that act on a terminal or on the order of a text. What joins the parts of an emoji is none of them. */
+/** Characters that control a terminal or the direction of text, without the zero-width joiner. */
 export const acting = /(?!\u200d)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** A message may quote a name: only its line breaks act on the terminal. */
+/** Messages quote untrusted names: of the control characters only line breaks stay. */
 export const harmless = (text: string): string =>
   text.replaceAll(acting, (character) => (character === "\n" ? "\n" : " "));

@@ -1,4 +1,4 @@
-// Help texts, from the same definitions that parse the command line.
+// Renders help texts from the definitions that parse the command line.
 import type { ArgsDef, CommandDef } from "citty";
 
 export interface HelpPage {

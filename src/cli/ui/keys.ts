@@ -1,8 +1,8 @@
-// Keys by their names, as what a terminal sends for them (xterm's, which is what our terminals say they are).
+// Converts names of keys to the sequences that xterm sends; TERM of trl's terminals is xterm.
 import { nearest } from "../../util/nearest.ts";
 import { CliError, usageExitCode } from "../errors.ts";
 
-/** A character of its own. */
+/** Keys that send one character. */
 const plainKeys: Record<string, string> = {
   enter: "\r",
   escape: "\x1b",
@@ -11,7 +11,7 @@ const plainKeys: Record<string, string> = {
   backspace: "\x7f",
 };
 
-/** `CSI letter`, or `SS3 letter` where a program has asked for application keys. */
+/** `CSI x`, or `SS3 x` in application cursor key mode. */
 const cursorKeys: Record<string, string> = { up: "A", down: "B", right: "C", left: "D", home: "H", end: "F" };
 
 /** `CSI number ~` */
@@ -30,10 +30,10 @@ const editKeys: Record<string, number> = {
   f12: 24,
 };
 
-/** `SS3 letter` */
+/** `SS3 x` */
 const functionKeys: Record<string, string> = { f1: "P", f2: "Q", f3: "R", f4: "S" };
 
-/** Other names that people know, tmux's among them. */
+/** Aliases, including those of tmux. */
 const otherNames: Record<string, string> = {
   esc: "escape",
   return: "enter",
@@ -52,16 +52,16 @@ const otherNames: Record<string, string> = {
 const modifiers: Record<string, number> = { s: 1, shift: 1, m: 2, alt: 2, c: 4, ctrl: 4 };
 
 export interface KeyModes {
-  /** The program has switched application cursor keys on. */
+  /** Application cursor key mode is set. */
   isApplication: boolean;
 }
 
-/** Keys that are sent differently by mode. */
+/** True for cursor keys: their sequence depends on the mode. */
 export const dependsOnMode = (name: string): boolean => Object.hasOwn(cursorKeys, nameOf(name));
 
 const nameOf = (name: string): string => otherNames[name.toLowerCase()] ?? name.toLowerCase();
 
-/** `Enter`, `C-c`, `ctrl-c`, `M-x`, `S-Tab`, `C-Up`, `F5`, or one character. Throws where it knows none. */
+/** `Enter`, `C-c`, `ctrl-c`, `M-x`, `S-Tab`, `C-Up`, `F5`, or one character. Throws for an unknown key. */
 export function keySequence(name: string, modes: KeyModes): string {
   const { modifier, key } = takeModifiers(name);
   const special = nameOf(key);
@@ -79,11 +79,11 @@ export function keySequence(name: string, modes: KeyModes): string {
 }
 
 function functionSequence(key: string, modifier: number, { isApplication }: KeyModes): string | undefined {
-  const letter = cursorKeys[key] ?? functionKeys[key];
+  const final = cursorKeys[key] ?? functionKeys[key];
   const number = editKeys[key];
-  if (letter !== undefined) {
-    if (modifier > 0) return `\x1b[1;${modifier + 1}${letter}`;
-    return `${isApplication || key in functionKeys ? "\x1bO" : "\x1b["}${letter}`;
+  if (final !== undefined) {
+    if (modifier > 0) return `\x1b[1;${modifier + 1}${final}`;
+    return `${isApplication || key in functionKeys ? "\x1bO" : "\x1b["}${final}`;
   }
   if (number === undefined) return undefined;
   return modifier > 0 ? `\x1b[${number};${modifier + 1}~` : `\x1b[${number}~`;
@@ -101,7 +101,7 @@ function takeModifiers(name: string): { modifier: number; key: string } {
   return { modifier, key };
 }
 
-/** Ctrl with a letter or one of `@[\]^_?` and space. */
+/** Ctrl with a-z or one of `@[\]^_?` and space. */
 function control(character: string): string | undefined {
   if (character === "?") return "\x7f";
   if (character === " ") return "\0";

@@ -1,4 +1,4 @@
-// Colours for what goes to standard output.
+// Colours of standard output.
 import { hasColour, type Paint, paintFor } from "../../util/style.ts";
 
 export const stdoutPaint = (): Paint => paintFor(hasColour(process.stdout.isTTY === true, process.env));

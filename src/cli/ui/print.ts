@@ -1,4 +1,4 @@
-// What a verb has to say on standard output: all of it, however slowly it is read, and quietly where nobody reads.
+// Prints results on stdout and notices on stderr. A slow reader blocks, a closed pipe is ignored.
 import { writeSync } from "node:fs";
 import type { ArgsDef } from "citty";
 import { acting, harmless } from "./format.ts";
@@ -24,8 +24,8 @@ export function print(text: string): void {
 export const printJson = (value: unknown): void => print(`${jsonText(value)}\n`);
 
 /**
- * JSON leaves DEL, C1 controls, bidirectional marks and line separators as they are, and a terminal acts on them: they
- * become escapes, which stand for the same value.
+ * JSON leaves DEL, C1 controls, bidirectional marks and line separators as they are, and a terminal acts on them:
+ * they become escapes of the same value.
  */
 export const jsonText = (value: unknown): string => JSON.stringify(value).replaceAll(acting, asEscapes);
 
@@ -35,5 +35,5 @@ const asEscapes = (character: string): string =>
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
     .join("");
 
-/** What a person is to know beside the result. */
+/** A notice on stderr, beside the result. */
 export const note = (text: string): void => void process.stderr.write(`trl: ${harmless(text)}\n`);

@@ -1,8 +1,8 @@
-// One quiet line for what takes long: only for a person at a terminal, only after a moment, and gone afterwards.
+// A progress line on stderr for slow operations: only on a terminal, after a delay, erased at the end.
 import { duration } from "./format.ts";
 import { say } from "./terminal/user-terminal.ts";
 
-const quietMs = 500;
+const delayMs = 500;
 const refreshMs = 1000;
 const erase = "\r\x1b[2K";
 
@@ -20,20 +20,20 @@ export async function withProgress<T>(text: string, work: Promise<T>): Promise<T
     if (isShown) say(2, erase);
     isShown = false;
   };
-  let timer = setTimeout(show, quietMs);
-  const leave = () => process.exit(interruptedExitCode);
-  const isOurs = process.listenerCount("SIGINT") === 0; // else somebody has plans for it
+  let timer = setTimeout(show, delayMs);
+  const exit = () => process.exit(interruptedExitCode);
+  const hasNoHandler = process.listenerCount("SIGINT") === 0; // else the verb handles ^C
   process.on("exit", hide);
-  if (isOurs) process.on("SIGINT", leave);
+  if (hasNoHandler) process.on("SIGINT", exit);
   try {
     return await work;
   } finally {
     clearTimeout(timer);
     process.off("exit", hide);
-    process.off("SIGINT", leave);
+    process.off("SIGINT", exit);
     hide();
   }
 }
 
-/** 128 and the number of SIGINT. */
+/** 128 + SIGINT. */
 const interruptedExitCode = 130;

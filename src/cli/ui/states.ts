@@ -1,4 +1,4 @@
-// How something is or has ended, in one word or two, and in which colour.
+// Text and colour of a state or an end.
 import type { Tone } from "../../util/style.ts";
 
 interface End {
@@ -7,13 +7,13 @@ interface End {
   reason?: string | null;
 }
 
-/** `exited 0`, `SIGTERM`, `timeout`, `cancelled`, `lost`: whatever says most. */
+/** `exited 0`, `SIGTERM`, `timeout`, `cancelled` or `lost`: the most specific one. */
 export function endText({ exit_code, signal, reason }: End): string {
   if (reason === "timeout" || reason === "cancelled" || reason === "lost") return reason;
   return signal ?? `exited ${exit_code}`;
 }
 
-/** What goes well is green while it runs and quiet afterwards; what somebody stopped is no failure. */
+/** Running is green, success dim, failure red; cancelled is yellow, because it is not a failure. */
 export function stateTone(state: string, end?: End): Tone | undefined {
   if (state === "running") return "green";
   if (end === undefined || end.exit_code === null) return undefined;

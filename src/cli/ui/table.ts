@@ -1,5 +1,5 @@
-// Tables: columns by what is to be seen of a text, not by its length. On a terminal they fit in; for a pipe nothing
-// is cut and nothing coloured.
+// Renders tables by display width. On a terminal columns shrink or drop out to fit; in a pipe nothing is cut or
+// coloured.
 
 import type { Paint, Tone } from "../../util/style.ts";
 import { oneLine } from "./format.ts";
@@ -10,31 +10,30 @@ export interface Column<Row> {
   cell(row: Row): string | number | null | undefined;
   tone?(row: Row): Tone | undefined;
   isRight?: boolean;
-  /** Where the terminal is narrow it gives way, down to so many cells. */
+  /** Minimum width on a narrow terminal. */
   shrinksTo?: number;
-  /** Of what is cut the end is shown, as it says most of a path. */
+  /** Cuts at the start, for paths. */
   keepsEnd?: boolean;
-  /** Where that is not enough it is left out; the lowest number first. */
+  /** The column is dropped if shrinking is not enough; lowest number first. */
   leftOut?: number;
 }
 
 export interface TableLook {
   paint: Paint;
-  /** Undefined where there is no end. */
+  /** Undefined if unlimited. */
   width: number | undefined;
-  /** The column that is marked in the header, by its title. */
+  /** Title of the column that is bold in the header. */
   marked?: string;
 }
 
 const gap = "  ";
 
-/** As standard output wants it. */
 export function stdoutLook(): TableLook {
   const width = process.stdout.isTTY ? process.stdout.columns || undefined : undefined;
   return { paint: stdoutPaint(), width };
 }
 
-/** Each line with its end. */
+/** Each line ends with a newline. */
 export function renderTable<Row>(columns: Column<Row>[], rows: Row[], look: TableLook): string {
   return tableLines(columns, rows, look)
     .map((line) => `${line}\n`)
@@ -47,8 +46,8 @@ export function tableLines<Row>(all: Column<Row>[], rows: Row[], look: TableLook
   const natural = columns.map((column) => naturalWidth(column, rows));
   const widths = look.width === undefined ? natural : fit(columns, natural, look.width);
   const line = (cells: string[], toneOf: (at: number) => Tone | undefined) => {
-    const place = placer(columns, widths, look.paint);
-    return cells.map((text, at) => place(text, at, toneOf(at))).join(gap);
+    const align = aligner(columns, widths, look.paint);
+    return cells.map((text, at) => align(text, at, toneOf(at))).join(gap);
   };
   const titles = columns.map(({ title }) => title);
   return [
@@ -60,7 +59,6 @@ export function tableLines<Row>(all: Column<Row>[], rows: Row[], look: TableLook
 const naturalWidth = <Row>({ title, cell }: Column<Row>, rows: Row[]): number =>
   Math.max(...[title, ...rows.map((row) => cellText(cell(row)))].map((text) => Bun.stringWidth(text)));
 
-/** The columns that are shown at this width. */
 function thatFit<Row>(columns: Column<Row>[], rows: Row[], width: number): Column<Row>[] {
   const least = new Map(columns.map((column) => [column, leastWidth(column, naturalWidth(column, rows))]));
   const kept = new Set(columns);
@@ -84,8 +82,8 @@ function cellText(cell: string | number | null | undefined): string {
   return text === "" ? "-" : text;
 }
 
-/** Colour goes around the text, not around the space beside it; nothing stands behind the last column. */
-function placer<Row>(columns: Column<Row>[], widths: number[], paint: Paint) {
+/** Colours the text without its padding; the last column has no padding. */
+function aligner<Row>(columns: Column<Row>[], widths: number[], paint: Paint) {
   return (text: string, at: number, tone: Tone | undefined): string => {
     const shown = (columns[at]!.keepsEnd ? cutStart : cut)(text, widths[at]!);
     const space = " ".repeat(widths[at]! - Bun.stringWidth(shown));
@@ -94,7 +92,7 @@ function placer<Row>(columns: Column<Row>[], widths: number[], paint: Paint) {
   };
 }
 
-/** The widest gives way first. */
+/** Shrinks the widest column first. */
 function fit<Row>(columns: Column<Row>[], natural: number[], total: number): number[] {
   const widths = [...natural];
   const least = columns.map((column, at) => leastWidth(column, natural[at]!));
@@ -109,7 +107,7 @@ function fit<Row>(columns: Column<Row>[], natural: number[], total: number): num
 
 const segmenter = new Intl.Segmenter();
 
-/** As much of it as fits, with an ellipsis where something is missing. */
+/** Cuts to `width`, with an ellipsis. */
 export function cut(text: string, width: number): string {
   if (Bun.stringWidth(text) <= width) return text;
   let shown = "";
@@ -133,7 +131,7 @@ function cutStart(text: string, width: number): string {
   return `…${segments.slice(first).join("")}`;
 }
 
-/** For a terminal that is narrower than the table can be; a colour that is cut off ends there. */
+/** Cuts a coloured line; all colour sequences stay, so that a colour that is cut still ends. */
 function cutStyled(text: string, width: number): string {
   if (Bun.stringWidth(text) <= width) return text;
   let shown = "";

@@ -1,11 +1,11 @@
-// What `trl top` shows, as it is at one moment; from two moments come the rates.
+// Samples for `trl top`; two samples give the rates.
 
 import type { StatsResult } from "../../protocol/system.ts";
 import type { DaemonClient } from "../client.ts";
 import { listRunning, type Running } from "../running.ts";
 
 export interface TopRow extends Running {
-  /** Undefined where it has not been looked at before. */
+  /** Undefined in the first sample. */
   bytes_per_s: number | undefined;
 }
 
@@ -14,11 +14,11 @@ export interface Sample {
   at: number;
   stats: StatsResult;
   rows: TopRow[];
-  /** Of all rows together. */
+  /** Sum over all rows. */
   bytes_per_s: number;
 }
 
-/** Three small requests at once, for what runs only: the daemon hardly notices. */
+/** Requests only what runs, to keep the load on the daemon low. */
 export async function takeSample(client: DaemonClient, before?: Sample): Promise<Sample> {
   const [stats, running] = await Promise.all([client.call("system.stats", {}), listRunning(client, false)]);
   const at = performance.now();
@@ -26,7 +26,7 @@ export async function takeSample(client: DaemonClient, before?: Sample): Promise
   const seconds = before ? (at - before.at) / 1000 : 0;
   const rateOf = ({ id, started_at, output_bytes }: Running): number | undefined => {
     const last = known.get(id);
-    // An id may be used again, by a terminal of the same name.
+    // A new terminal may reuse the id of an ended one.
     if (!last || last.started_at !== started_at || seconds <= 0) return undefined;
     return Math.max(0, (output_bytes - last.output_bytes) / seconds);
   };
@@ -34,7 +34,7 @@ export async function takeSample(client: DaemonClient, before?: Sample): Promise
   return { at, stats, rows, bytes_per_s: rows.reduce((sum, { bytes_per_s = 0 }) => sum + bytes_per_s, 0) };
 }
 
-/** agent-2 goes before agent-10. */
+/** Sorts agent-2 before agent-10. */
 const byName = new Intl.Collator(undefined, { numeric: true });
 
 const ordersBy = {
@@ -49,7 +49,7 @@ export const sortNames = Object.keys(ordersBy) as SortName[];
 
 const sessionOf = ({ session_name, session_id }: TopRow): string => session_name ?? session_id;
 
-/** Most of it first, names from a to z. */
+/** Largest first, names from a to z. */
 export function sorted(rows: TopRow[], by: SortName, isReversed: boolean): TopRow[] {
   const inOrder = rows.toSorted(ordersBy[by]);
   return isReversed ? inOrder.reverse() : inOrder;

@@ -1,4 +1,4 @@
-// A moment of `trl top` as lines: a header, the table, and what the keys do.
+// Renders one sample of `trl top` as lines: header, table, keys.
 
 import type { Paint } from "../../util/style.ts";
 import { runningColumns } from "../running.ts";
@@ -10,7 +10,7 @@ export interface View {
   version: string;
   sort: SortName;
   isReversed: boolean;
-  /** Rows above the window. */
+  /** Number of rows scrolled past. */
   scrolled: number;
   /** The daemon has not answered for a while. */
   isStale: boolean;
@@ -44,7 +44,6 @@ const keysLine = "q quit   sort: e elapsed  o output  r rate  s session";
 
 const staleLine = "the daemon does not answer; q quits";
 
-/** What the daemon is and has, in one line. */
 export function headerOf({ stats, bytes_per_s }: Sample, version: string): string {
   const count = (number: number, word: string) => `${number} ${word}${number === 1 ? "" : "s"}`;
   return [
@@ -58,24 +57,25 @@ export function headerOf({ stats, bytes_per_s }: Sample, version: string): strin
   ].join("  ");
 }
 
-/** All of it, for a pipe or a screen that is let go by. */
+/** All rows, for a pipe or --once. */
 export function plainLines(sample: Sample, view: View, width: number | undefined): string[] {
   const rows = sorted(sample.rows, view.sort, view.isReversed);
   const table = rows.length > 0 ? tableLines(columns, rows, { paint: view.paint, width }) : [];
   return [view.paint("bold", headerOf(sample, view.version)), ...(table.length > 0 ? ["", ...table] : [])];
 }
 
-/** Exactly as many lines as the window has. */
+/** At most as many lines as the window has. */
 export function windowLines(sample: Sample, view: View, { cols, rows: height }: Window): string[] {
   const rows = sorted(sample.rows, view.sort, view.isReversed);
-  const room = roomIn(height);
+  const visible = visibleRows(height);
   const first = Math.min(view.scrolled, maxScroll(rows.length, height));
   const look = { paint: view.paint, width: cols, marked: titles[view.sort] };
-  // All rows are measured: columns do not jump when one scrolls.
+  // Measures all rows, so that column widths stay the same while scrolling.
   const [head = "", ...body] = tableLines(columns, rows, look);
-  const shown = rows.length > 0 ? [head, ...body.slice(first, first + room)] : [view.paint("dim", nothing)];
-  const filled = [...shown, ...Array<string>(Math.max(0, room + 1 - shown.length)).fill("")];
-  const hidden = rows.length - Math.min(room, rows.length - first);
+  const shown =
+    rows.length > 0 ? [head, ...body.slice(first, first + visible)] : [view.paint("dim", nothing)];
+  const filled = [...shown, ...Array<string>(Math.max(0, visible + 1 - shown.length)).fill("")];
+  const hidden = rows.length - Math.min(visible, rows.length - first);
   const more = hidden > 0 ? `   ${hidden} more: up, down` : "";
   const lines = [
     view.paint("bold", cut(headerOf(sample, view.version), cols)),
@@ -90,5 +90,5 @@ const nothing = "nothing is running";
 /** Header, an empty line, the table's header, the keys. */
 const fixedLines = 4;
 
-export const roomIn = (height: number): number => Math.max(0, height - fixedLines);
-export const maxScroll = (rows: number, height: number): number => Math.max(0, rows - roomIn(height));
+export const visibleRows = (height: number): number => Math.max(0, height - fixedLines);
+export const maxScroll = (rows: number, height: number): number => Math.max(0, rows - visibleRows(height));

@@ -1,4 +1,6 @@
-/** Pieces in lines that are no longer than this, where a piece is not; none is broken. */
+// Wraps text by display width.
+
+/** Joins pieces to lines of at most `width`; a longer piece has its own line and is not broken. */
 export function wrap(pieces: string[], width: number, separator: string): string[] {
   const lines: string[] = [];
   for (const piece of pieces) {
@@ -10,6 +12,6 @@ export function wrap(pieces: string[], width: number, separator: string): string
   return lines;
 }
 
-/** A text beside what stands at its left, in as many lines as it needs. */
+/** Wraps with a hanging indent. */
 export const hanging = (text: string, indent: number, columns: number): string =>
   wrap(text.split(" "), Math.max(20, columns - indent), " ").join(`\n${" ".repeat(indent)}`);

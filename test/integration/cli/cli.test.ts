@@ -173,24 +173,21 @@ describe("trl run", () => {
     expect(result.out).toBe(`${dir.path}\nyes\n`);
   });
 
-  needs("linux").test(
-    "starts a daemon for the moment where none is running, and leaves nothing",
-    async () => {
-      using dir = tempDir();
-      const socket = join(dir.path, "none.sock");
-      const result = trl([
-        "run",
-        "--socket-path",
-        socket,
-        "--",
-        `echo $$ $PPID; setsid sleep 1000 & echo $!; exit 5`,
-      ]);
-      expect(result.code).toBe(5);
-      const pids = result.out.trim().split(/\s+/).map(Number);
-      expect(pids.length).toBe(3);
-      await until("all of it to be gone", () => !pids.some((pid) => isThere(pid)));
-    },
-  );
+  needs("linux").test("starts a temporary daemon where none is running, and leaves nothing", async () => {
+    using dir = tempDir();
+    const socket = join(dir.path, "none.sock");
+    const result = trl([
+      "run",
+      "--socket-path",
+      socket,
+      "--",
+      `echo $$ $PPID; setsid sleep 1000 & echo $!; exit 5`,
+    ]);
+    expect(result.code).toBe(5);
+    const pids = result.out.trim().split(/\s+/).map(Number);
+    expect(pids.length).toBe(3);
+    await until("all of it to be gone", () => !pids.some((pid) => isThere(pid)));
+  });
 
   test("that is killed takes its own daemon with it", async () => {
     using dir = tempDir();

@@ -111,7 +111,7 @@ needs("fish").describe("fish", () => {
       expect(words.filter(Boolean).sort()).toEqual(offered);
     });
 
-  test("what a word means stands beside it", () => expect(complete("trl at").out).toContain("\tSit down at"));
+  test("what a word means stands beside it", () => expect(complete("trl at").out).toContain("\tAttach to"));
 });
 
 needs("zsh", "tmux").describe("zsh, at a terminal", () => {

@@ -85,7 +85,7 @@ test("a socket that is left over, and one that is none", async () => {
   await daemon.exited;
   expect(examine(daemon.socketPath)["socket"]).toMatchObject({
     status: "note",
-    summary: expect.stringContaining("nobody is listening"),
+    summary: expect.stringContaining("but the socket exists"),
   });
   const file = join(daemon.dir, "file.sock");
   writeFileSync(file, "");

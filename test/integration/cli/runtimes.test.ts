@@ -44,7 +44,7 @@ describe("trl runtimes", () => {
 
   test.each([
     [["runtimes", "frob"], 64, 'there is no "trl runtimes frob"'],
-    [["runtimes", "add", "x"], 64, "a name and a place are needed"],
+    [["runtimes", "add", "x"], 64, "a name and KIND:TARGET are needed"],
     [["runtimes", "add", "x", "moon"], 64, "is not of the form KIND:TARGET"],
     [["runtimes", "add", "x", "moon:y"], 64, "kind: expected one of"],
     [["runtimes", "remove", "moon"], 66, 'there is no "moon"'],
@@ -60,7 +60,7 @@ describe("trl runtimes", () => {
     const { err } = trl(["runtimes", "add", "kept", `socket:${far.socketPath}`, "--labels", "big"]);
     const config = join(dir.path, "config.toml");
     writeFileSync(config, err.slice(err.indexOf("[runtimes.kept]")));
-    // Without a daemon, one is started for the moment; it reads the file, too.
+    // Without a daemon, a temporary one is started; it reads the file, too.
     const nobody = join(dir.path, "nobody.sock");
     const ran = trl(["run", "--runtime", "kept", "--", "echo $TRL_DAEMON"], {
       socket: nobody,

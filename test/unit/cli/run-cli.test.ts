@@ -1,8 +1,8 @@
-// Words of the command line: numbers as people read them, keys, and whom a name means.
+// Words of the command line: formatted numbers, keys, and lookup by name.
 import { describe, expect, test } from "bun:test";
 import type { ArgsDef } from "citty";
 import { checkFlags, type FlagRules } from "../../../src/cli/check-flags.ts";
-import { wordsFrom } from "../../../src/cli/send-args.ts";
+import { wordsFrom } from "../../../src/cli/commands/send.ts";
 import { type Handle, pick } from "../../../src/cli/sessions.ts";
 import { bytes, duration } from "../../../src/cli/ui/format.ts";
 import { keySequence } from "../../../src/cli/ui/keys.ts";
@@ -111,7 +111,7 @@ describe("the words of send", () => {
   });
 });
 
-describe("whom a name means", () => {
+describe("lookup by name", () => {
   const thing = (id: string, name: string | null = null, isLive = true): Handle => ({
     id,
     name,
@@ -144,10 +144,10 @@ describe("whom a name means", () => {
     ["9", undefined], // too little
     ["s-", undefined],
     ["abc", undefined], // a chosen id is a name
-    ["nobody", undefined],
+    ["unknown", undefined],
   ])("%s", (word, id) => expect(find(word)).toBe(id!));
 
-  test("several are told", () => {
+  test("an ambiguous prefix lists the matches", () => {
     expect(() => find("9f3")).toThrow("9f3 may be one of 2");
     try {
       find("ab");
@@ -172,7 +172,7 @@ describe("flags", () => {
     "--name=--json",
     "--no-json",
     "a -- --nope",
-  ])("%s is taken", (line) => expect(check(line)).not.toThrow());
+  ])("%s is accepted", (line) => expect(check(line)).not.toThrow());
 
   test.each([
     ["--name", "--name needs a value"],
@@ -183,7 +183,7 @@ describe("flags", () => {
     ["--nmae x", "unknown flag --nmae"],
     ["--no-name", "unknown flag --no-name"],
     ["-9 x", "unknown flag -9"],
-  ])("%s is told", (line, message) => expect(check(line)).toThrow(message));
+  ])("%s is refused", (line, message) => expect(check(line)).toThrow(message));
 
   test("a number is text where text is taken", () => {
     expect(check("x -9", { takesNumbers: true })).not.toThrow();

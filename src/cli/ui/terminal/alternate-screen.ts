@@ -1,16 +1,15 @@
-// Whether the alternate screen is shown, from the output that has passed: leaving it where it is not shown would
-// move the cursor.
+// Tracks from the output whether the alternate screen is shown: leaving it when it is not shown would move the cursor.
 
 const switches = /\x1b(?:c|\[\?([\d;]*)([hl]))/g;
 const alternateModes = ["47", "1047", "1049"];
-/** A sequence may come in two pieces; none that counts is longer in practice. */
+/** Kept between chunks, because a sequence may be split; longer ones do not occur in practice. */
 const tailChars = 32;
 
 export class AlternateScreen {
   isShown = false;
   #tail = "";
 
-  /** The cursor is, as far as one can tell, at the beginning of a line. */
+  /** Best guess from the last byte of output. */
   get isAtLineStart(): boolean {
     return !this.isShown && this.#tail.endsWith("\n");
   }

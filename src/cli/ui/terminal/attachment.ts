@@ -1,4 +1,4 @@
-// A user at a terminal of the daemon: keys go one way, output the other, until the user leaves or the program ends.
+// Attaches the user's terminal to one of the daemon: forwards keys and output until detach or the program's end.
 import { constants } from "node:os";
 import { lostError } from "../../../client/errors.ts";
 import { TrlError } from "../../../protocol/errors.ts";
@@ -10,7 +10,7 @@ import { say, UserTerminal, userSize } from "./user-terminal.ts";
 
 export interface Target {
   id: string;
-  /** As the user calls it. */
+  /** The name that the user gave. */
   label: string;
 }
 
@@ -22,14 +22,14 @@ type Ending =
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 
-/** For what is on its way when the user leaves. */
-const farewellMs = 500;
-/** Typed or pasted, and not taken by the program yet. */
+/** Time to finish pending writes on detach. */
+const detachFlushMs = 500;
+/** Limit on input that the program has not read yet. */
 const queuedBytesMax = 16 * 1024 * 1024;
 const retryMs = 20;
 const bell = Buffer.from("\x07");
 
-/** Gives the exit code; the user's terminal is as it was. */
+/** Returns the exit code; the modes of the user's terminal are restored. */
 export async function attach(client: DaemonClient, target: Target, key: DetachKey): Promise<number> {
   const ending = await new Attachment(client, target.id, key).ended();
   return conclude(ending, target.label);
@@ -47,7 +47,7 @@ export function conclude(ending: Ending, label: string): number {
 }
 
 class Attachment {
-  readonly #passer: OutputWriter;
+  readonly #writer: OutputWriter;
   readonly #ending = Promise.withResolvers<Ending>();
   #lastWrite: Promise<unknown> = Promise.resolve();
   #queuedBytes = 0;
@@ -57,15 +57,15 @@ class Attachment {
     readonly id: string,
     readonly key: DetachKey,
   ) {
-    this.#passer = new OutputWriter(client, () => this.#end({ kind: "signal", signal: "SIGHUP" }));
+    this.#writer = new OutputWriter(client, () => this.#end({ kind: "signal", signal: "SIGHUP" }));
   }
 
   async ended(): Promise<Ending> {
     using stack = new DisposableStack();
     for (const signal of signals) {
-      const hear = () => this.#end({ kind: "signal", signal });
-      process.on(signal, hear);
-      stack.defer(() => process.off(signal, hear));
+      const handle = () => this.#end({ kind: "signal", signal });
+      process.on(signal, handle);
+      stack.defer(() => process.off(signal, handle));
     }
     const user = stack.use(new UserTerminal());
     const resize = () => void this.#resize();
@@ -76,7 +76,7 @@ class Attachment {
       return this.client.subscribe({ session_id: this.id, replay: "screen" }, (it) => this.#take(it, user));
     };
     const failed = (error: Error) => this.#end({ kind: "failed", error });
-    // The daemon may have been upgraded: then the terminal goes on, and its screen is drawn anew.
+    // After an upgrade of the daemon the terminal still runs: subscribe again and redraw.
     this.client.onClose = () =>
       void this.client
         .reopen()
@@ -87,7 +87,7 @@ class Attachment {
     process.stdin.on("end", () => this.#end({ kind: "signal", signal: "SIGHUP" }));
     const ending = await this.#ending.promise;
     process.stdin.pause();
-    await Promise.race([Promise.all([this.#passer.discard(), this.#lastWrite]), Bun.sleep(farewellMs)]);
+    await Promise.race([Promise.all([this.#writer.discard(), this.#lastWrite]), Bun.sleep(detachFlushMs)]);
     return ending;
   }
 
@@ -95,7 +95,7 @@ class Attachment {
     this.#ending.resolve(ending);
   }
 
-  /** Of a terminal that has just ended nobody wants to know. */
+  /** Ignores errors: the terminal may have ended. */
   async #resize(): Promise<void> {
     const size = userSize();
     if (size) await this.client.call("pty.resize", { session_id: this.id, ...size }).catch(() => {});
@@ -105,14 +105,14 @@ class Attachment {
     if (frame.type === "output") {
       const bytes = Buffer.from(frame.data, "base64");
       screen.take(bytes);
-      this.#passer.pass(1, bytes);
+      this.#writer.write(1, bytes);
     } else if (frame.type === "exit") {
       const { exit_code: exitCode, signal, error } = frame;
-      this.client.onClose = undefined; // it has told all there is
+      this.client.onClose = undefined; // the exit frame is the last one
       const ending: Ending = error
         ? { kind: "failed", error: lostError(error) }
         : { kind: "exited", exitCode, signal };
-      void this.#passer.done().then(() => this.#end(ending));
+      void this.#writer.flush().then(() => this.#end(ending));
     }
   }
 
@@ -123,10 +123,10 @@ class Attachment {
     if (at !== -1) this.#end({ kind: "detached" });
   }
 
-  /** In order, one after the other. What is too much even to wait is gone, and the user hears it. */
+  /** Writes one after the other. Beyond the queue limit, input is dropped and the bell rings. */
   #queue(keys: Buffer): void {
     if (this.#queuedBytes + keys.length > queuedBytesMax) {
-      this.#passer.pass(1, bell);
+      this.#writer.write(1, bell);
       return;
     }
     this.#queuedBytes += keys.length;
@@ -136,15 +136,15 @@ class Attachment {
     });
   }
 
-  /** A program that does not read just now gets it when it does. */
+  /** Retries while the program's input buffer is full. */
   async #write(keys: Buffer): Promise<void> {
     const data = keys.toString("base64");
-    for (let isOver = false; !isOver; ) {
-      isOver = await this.client.call("pty.write", { session_id: this.id, data, encoding: "base64" }).then(
+    for (let isDone = false; !isDone; ) {
+      isDone = await this.client.call("pty.write", { session_id: this.id, data, encoding: "base64" }).then(
         () => true,
         (error: unknown) => !(error instanceof TrlError && error.code === "REQUEST_TOO_LARGE"),
       );
-      if (!isOver) await Bun.sleep(retryMs);
+      if (!isDone) await Bun.sleep(retryMs);
     }
   }
 }

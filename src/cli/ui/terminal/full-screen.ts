@@ -1,8 +1,8 @@
-// A screen of our own over the user's, who finds theirs as it was when we are gone, however we go.
+// Draws on the alternate screen and restores the user's screen at any kind of exit.
 import { constants } from "node:os";
 import { say, userSize } from "./user-terminal.ts";
 
-/** The other screen, without a cursor and without wrapping. */
+/** Alternate screen, cursor hidden, wrapping off. */
 const enterText = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 const leaveText = "\x1b[?7h\x1b[?25h\x1b[0m\x1b[?1049l";
 
@@ -10,29 +10,28 @@ const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 
 export interface FullScreenEvents {
   key(key: string): void;
-  /** Everything is to be drawn anew. */
   redraw(): void;
 }
 
 export class FullScreen implements Disposable {
   readonly #ended = Promise.withResolvers<number>();
-  /** The exit code, when it was told to end. */
+  /** Resolves with the exit code. */
   readonly ended = this.#ended.promise;
   readonly #stack = new DisposableStack();
   #isEntered = false;
 
   constructor(events: FullScreenEvents) {
-    this.#on("exit", () => this.#leave()); // should an exception take us
+    this.#on("exit", () => this.#leave()); // also after an uncaught exception
     for (const signal of signals) this.#on(signal, () => this.end(128 + constants.signals[signal]));
     this.#on("SIGWINCH", () => events.redraw());
     this.#on("SIGCONT", () => {
       this.#enter();
       events.redraw();
     });
-    const hear = (typed: Buffer) => this.#hear(typed, events);
+    const onData = (typed: Buffer) => this.#typed(typed, events);
     const hangUp = () => this.end(128 + constants.signals.SIGHUP);
-    process.stdin.on("data", hear).on("end", hangUp);
-    this.#stack.defer(() => process.stdin.off("data", hear).off("end", hangUp).pause());
+    process.stdin.on("data", onData).on("end", hangUp);
+    this.#stack.defer(() => process.stdin.off("data", onData).off("end", hangUp).pause());
     this.#stack.defer(() => this.#leave());
     this.#enter();
   }
@@ -41,10 +40,10 @@ export class FullScreen implements Disposable {
     return userSize() ?? { cols: 80, rows: 24 };
   }
 
-  /** As many lines as there are rows; what was there is written over, so that nothing flickers. */
+  /** Overwrites instead of clearing first, which would flicker. */
   draw(lines: string[]): void {
     const { cols, rows } = this.size;
-    // In the last column the rest of a line, or of the screen, is its last character.
+    // With the cursor in the last column, erasing to the end would erase the last character.
     const text = lines.map((line) => (Bun.stringWidth(line) < cols ? `${line}\x1b[K` : line)).join("\r\n");
     const below = lines.length < rows ? "\x1b[J" : "";
     if (this.#isEntered) say(1, `\x1b[?2026h\x1b[H${text}${below}\x1b[?2026l`);
@@ -63,7 +62,7 @@ export class FullScreen implements Disposable {
     this.#stack.defer(() => void process.off(event, listener));
   }
 
-  #hear(typed: Buffer, events: FullScreenEvents): void {
+  #typed(typed: Buffer, events: FullScreenEvents): void {
     for (const key of keysIn(typed.toString("latin1"))) {
       if (key === "q" || key === "\x03") this.end(0);
       else if (key === "\x1a") this.#suspend();
@@ -71,7 +70,7 @@ export class FullScreen implements Disposable {
     }
   }
 
-  /** As ^Z does where the terminal sees to it; SIGCONT brings us back. */
+  /** Raw mode disables ^Z, so the signal is sent here; SIGCONT enters again. */
   #suspend(): void {
     this.#leave();
     process.kill(0, "SIGTSTP");
@@ -96,5 +95,5 @@ export class FullScreen implements Disposable {
   }
 }
 
-/** Single characters, and sequences as one. */
+/** Splits input into characters and escape sequences. */
 const keysIn = (typed: string): string[] => typed.match(/\x1b(?:\[[\d;]*[A-Za-z~]|O[A-Z])|[\s\S]/g) ?? [];

@@ -1,8 +1,8 @@
-// The terminal that the user sits at: raw while we have it, and as it was when we are gone, however we go.
+// The user's terminal: raw mode while attached, restored at any kind of exit.
 import { writeSync } from "node:fs";
 import { AlternateScreen } from "./alternate-screen.ts";
 
-/** Ends whatever sequence was cut off, then all that a program may have switched on; the cursor stays where it is. */
+/** Resets all modes that a program may have set, without moving the cursor. */
 const resetModes =
   "\x1b[?9;1000;1001;1002;1003;1004;1005;1006;1015;1016;2004;2026l" + // mouse, focus, paste, batches
   "\x1b[?1;5;45;66l\x1b>\x1b[4l\x1b[?7;25h" + // keys, keypad, colours, insert; wrapping and cursor on
@@ -19,7 +19,7 @@ export const isOnTerminal = (): boolean => process.stdin.isTTY === true && proce
 
 const sideMax = 2000;
 
-/** Undefined where the terminal does not know. */
+/** Undefined if the terminal does not report a size. */
 export function userSize(): Size | undefined {
   if (!process.stdout.isTTY) return undefined;
   const [cols, rows] = process.stdout.getWindowSize();
@@ -33,11 +33,11 @@ export class UserTerminal implements Disposable {
   #isRestored = false;
 
   constructor() {
-    process.on("exit", this.#restore); // should an exception take us
-    // What the screen shows moves up to where the user can scroll back to, before it is drawn over.
+    process.on("exit", this.#restore); // also after an uncaught exception
+    // Scrolls the visible text into the scrollback before it is overwritten.
     say(1, "\n".repeat(userSize()?.rows ?? 0));
     process.stdin.setRawMode(true);
-    // The program's line feeds are meant as they are, which setRawMode does not see to.
+    // setRawMode leaves output processing on, which would translate line feeds.
     Bun.spawnSync(["sh", "-c", "exec stty -opost"], { stdio: ["inherit", "ignore", "ignore"] });
   }
 
@@ -45,23 +45,23 @@ export class UserTerminal implements Disposable {
     if (this.#isRestored) return;
     this.#isRestored = true;
     process.off("exit", this.#restore);
-    say(1, leavingText(this.screen));
+    say(1, restoreText(this.screen));
     try {
       process.stdin.setRawMode(false);
     } catch {
-      // it is gone
+      // the terminal is gone
     }
   }
 }
 
-/** To a terminal that has shown the output of another one, for it to be as it was. */
-export function leavingText(screen: AlternateScreen): string {
+/** Restores a terminal that has shown the output of another one. */
+export function restoreText(screen: AlternateScreen): string {
   const leave = screen.isShown ? "\x1b[?1049l" : "\x1b[?1047l";
   const newLine = screen.isAtLineStart ? "\r" : "\r\n";
   return `\x1b\\${leave}${resetModes}${newLine}\x1b[J`;
 }
 
-/** At once, and without complaint where nobody is there any more. */
+/** Writes synchronously; errors are ignored, because the terminal may be gone. */
 export function say(fd: 1 | 2, text: string): void {
   const bytes = Buffer.from(text);
   for (let at = 0, tries = 0; at < bytes.length && tries < 100; tries++) {

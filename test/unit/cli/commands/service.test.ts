@@ -51,7 +51,7 @@ describe("systemd", () => {
     expect(verify(text.replace("my tools", "my tool")).exitCode).not.toBe(0);
   });
 
-  test("the place is the one of the specification", () => {
+  test("the unit is in the directory of the XDG specification", () => {
     const file = (config: string) =>
       systemd({ home: "/home/me", uid: 7, env: { XDG_CONFIG_HOME: config } }).file;
     expect(file("/etc/mine")).toBe("/etc/mine/systemd/user/trl.service");

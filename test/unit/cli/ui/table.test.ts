@@ -198,7 +198,7 @@ describe("a table", () => {
     { title: "N", cell: (text) => text.length, isRight: true },
   ];
 
-  test("lets nobody write to the terminal, and shows what is empty", () => {
+  test("removes control characters, and shows a dash for an empty cell", () => {
     const out = renderTable(columns, ["\x1b[31mred\x07", "a\u202eb", "", "x\r\ny"], plain);
     expect(out).toBe("A        N\n[31mred  9\na b      3\n-        0\nx y      4\n");
   });
@@ -217,7 +217,7 @@ describe("a table", () => {
   });
 });
 
-test("colours: on a terminal, unless somebody does not want them", () => {
+test("colours: on a terminal, unless they are switched off", () => {
   expect(hasColour(true, {})).toBe(true);
   expect(hasColour(false, {})).toBe(false);
   expect(hasColour(true, { TERM: "dumb" })).toBe(false);

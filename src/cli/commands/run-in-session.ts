@@ -1,46 +1,46 @@
-// A command in a session, passed through live: output, input, signals, exit code.
+// Runs a command in a session and forwards output, input, signals and exit code.
 import { resolve } from "node:path";
-import { lostError } from "../client/errors.ts";
-import { TrlError } from "../protocol/errors.ts";
-import type { ExitFrame } from "../protocol/exec.ts";
-import type { Params } from "../protocol/methods.ts";
-import type { DaemonClient, StreamFrame } from "./client.ts";
-import { callersEnvironment } from "./environment.ts";
-import { CliError, lostDaemon, reportError, unavailableExitCode } from "./errors.ts";
-import { forwardStdin } from "./forward-stdin.ts";
-import type { Interrupts } from "./interrupts.ts";
-import { isReaderGone, OutputWriter } from "./output-writer.ts";
+import { lostError } from "../../client/errors.ts";
+import { TrlError } from "../../protocol/errors.ts";
+import type { ExitFrame } from "../../protocol/exec.ts";
+import type { Params } from "../../protocol/methods.ts";
+import type { DaemonClient, StreamFrame } from "../client.ts";
+import { callersEnvironment } from "../environment.ts";
+import { CliError, lostDaemon, reportError, unavailableExitCode } from "../errors.ts";
+import type { Interrupts } from "../interrupts.ts";
+import { isReaderClosed, OutputWriter } from "../output-writer.ts";
+import type { RuntimeChoice } from "../runtime-args.ts";
+import { findEntry, isLive, listAll, reasonOf } from "../sessions.ts";
+import { note } from "../ui/print.ts";
+import { writeInput } from "../write-input.ts";
 import { runForJson } from "./run-for-json.ts";
-import type { Place } from "./runtime-args.ts";
-import { findEntry, isLive, listAll, reasonOf } from "./sessions.ts";
-import { note } from "./ui/print.ts";
 
 export interface Wanted {
   command: string;
   session: string | undefined;
   cwd: string | undefined;
-  place: Place;
+  runtime: RuntimeChoice;
   timeoutS: number;
   passesStdin: boolean;
   isJson: boolean;
 }
 
-/** Runs it in the named session, or in one that lasts as long as the command. */
+/** Runs in the named session, or in a new one that is destroyed afterwards. */
 export async function runInSession(
   client: DaemonClient,
   wanted: Wanted,
   interrupts: Interrupts,
 ): Promise<number> {
   const found =
-    wanted.session === undefined ? undefined : await findSession(client, wanted.session, wanted.place);
+    wanted.session === undefined ? undefined : await findSession(client, wanted.session, wanted.runtime);
   const sessionId = found ?? (await createSession(client, wanted));
   try {
-    const isElsewhere = found !== undefined && wanted.cwd !== undefined;
+    const changesDirectory = found !== undefined && wanted.cwd !== undefined;
     const common = {
       session_id: sessionId,
       command: wanted.command,
       timeout_s: wanted.timeoutS,
-      ...(isElsewhere ? { working_dir: directoryOf(wanted) } : {}),
+      ...(changesDirectory ? { working_dir: directoryOf(wanted) } : {}),
     };
     if (interrupts.last) return interruptedExitCode;
     if (wanted.isJson) return await runForJson(client, common, { interrupts, ...wanted });
@@ -48,7 +48,7 @@ export async function runInSession(
       ...common,
       encoding: "base64" as const,
       open_stdin: wanted.passesStdin,
-      stall_timeout_s: 0, // who reads us slowly slows the command, as in a pipeline
+      stall_timeout_s: 0, // no limit: a slow reader slows the command by backpressure, as in a pipeline
     };
     return exitCodeOf(await follow(client, params, interrupts));
   } finally {
@@ -58,7 +58,7 @@ export async function runInSession(
   }
 }
 
-/** 128 and the number of SIGINT. */
+/** 128 + SIGINT. */
 const interruptedExitCode = 130;
 
 async function follow(
@@ -75,16 +75,17 @@ async function follow(
       client.call("exec.cancel", { stream_id: streamId, ...signal }).catch(() => {});
   };
   let failure: Error | undefined;
-  const passer = new OutputWriter(client, (error) => {
-    if (!isReaderGone(error)) failure = error;
+  const writer = new OutputWriter(client, (error) => {
+    if (!isReaderClosed(error)) failure = error;
     cancel();
   });
-  interrupts.onInterrupt = (isGentle) => cancel(isGentle ? { signal: "SIGINT" } : {});
+  const interrupt = (isGentle: boolean) => cancel(isGentle ? { signal: "SIGINT" } : {});
+  interrupts.listen(interrupt); // until `interrupts` is disposed: it also covers session.destroy
   const take = ({ type, data, ...frame }: StreamFrame) => {
     if (type === "stdout" || type === "stderr") {
       const bytes = Buffer.from(data!, "base64");
       at[type] = Number(frame["offset"]) + bytes.length;
-      passer.pass(type === "stdout" ? 1 : 2, bytes);
+      writer.write(type === "stdout" ? 1 : 2, bytes);
     } else if (type === "gap")
       note(`${Number(frame["to"]) - Number(frame["from"])} bytes of output are lost`);
     else if (type === "exit") end({ type, ...frame } as unknown as ExitFrame);
@@ -92,28 +93,41 @@ async function follow(
   client.onClose = lost;
   streamId = await client.stream(params, take);
   client.onClose = () => void resume(client, params, { streamId: streamId!, at, take }).catch(lost);
-  if (interrupts.last) interrupts.onInterrupt?.(interrupts.last.isGentle); // it came while the command started
+  if (interrupts.last) interrupt(interrupts.last.isGentle); // received while the command started
   let isInputCut = false;
   if (params.open_stdin) void forwardStdin(client, streamId).catch(() => (isInputCut = true));
   const exit = await promise;
-  await passer.done();
+  await writer.flush();
   if (isInputCut) note("the connection was lost while input was on its way: the rest was not passed on");
   if (failure) throw failure;
   return exit;
 }
 
-interface RemoteSubscription {
+/** Ends at EOF or when the command stops reading. Rejects if the connection is lost. */
+async function forwardStdin(client: DaemonClient, streamId: string): Promise<void> {
+  const write = (data: string) =>
+    client.call("exec.write", { stream_id: streamId, data, encoding: "base64" });
+  try {
+    for await (const chunk of Bun.stdin.stream()) await writeInput(chunk, write);
+    await client.call("exec.write", { stream_id: streamId, eof: true });
+  } catch (error) {
+    if (!(error instanceof TrlError)) throw error;
+    // the command has ended or closed its input
+  }
+}
+
+interface Resumption {
   streamId: string;
-  /** What has come of it. */
+  /** Received bytes of each stream. */
   at: { stdout: number; stderr: number };
   take(frame: StreamFrame): void;
 }
 
-/** The daemon may have been upgraded: then the command goes on, and so do we. */
+/** Reconnects after an upgrade of the daemon, which keeps the command running, and attaches at the received offsets. */
 async function resume(
   client: DaemonClient,
   { encoding, stall_timeout_s }: Params<"exec.stream">,
-  { streamId, at, take }: RemoteSubscription,
+  { streamId, at, take }: Resumption,
 ): Promise<void> {
   await client.reopen();
   const from = { stdout_offset: at.stdout, stderr_offset: at.stderr };
@@ -128,18 +142,18 @@ function exitCodeOf(exit: ExitFrame): number {
   return reportError(new TrlError("COMMAND_TIMEOUT", `the command was stopped after ${seconds} s`));
 }
 
-/** What looks like an id must be one; any other word may become the name of a new session. */
+/** A word in the form of an id must exist; any other word may become the name of a new session. */
 async function findSession(
   client: DaemonClient,
   word: string,
-  { params }: Place,
+  { params }: RuntimeChoice,
 ): Promise<string | undefined> {
   const { entries, unavailable } = await listAll(client, params.runtime);
   const live = entries.filter(isLive);
   if (/^s-[0-9a-f]+$/.test(word)) return findEntry({ entries: live, unavailable }, word).session_id;
   const exact = live.filter(({ name, session_id }) => name === word || session_id === word);
   if (exact.length > 0) return findEntry({ entries: exact, unavailable }, word).session_id;
-  const [missing] = params.runtime === undefined ? unavailable : []; // the named one says itself what is wrong
+  const [missing] = params.runtime === undefined ? unavailable : []; // session.create reports the error of a named runtime
   if (!missing) return undefined;
   throw new CliError(
     `${word} may be a session that cannot be reached: ${reasonOf(missing)}`,
@@ -148,19 +162,19 @@ async function findSession(
   );
 }
 
-/** A directory elsewhere is as it was said. */
-const directoryOf = ({ cwd, place }: Wanted): string =>
-  place.isElsewhere && cwd !== undefined ? cwd : resolve(cwd ?? process.cwd());
+/** Paths for another runtime are not resolved against the local directory. */
+const directoryOf = ({ cwd, runtime }: Wanted): string =>
+  runtime.isRemote && cwd !== undefined ? cwd : resolve(cwd ?? process.cwd());
 
-/** A new session here is like the caller's own shell: same directory, same environment. */
+/** A new local session has the caller's directory and environment. */
 async function createSession(client: DaemonClient, wanted: Wanted): Promise<string> {
-  const { session, cwd, place } = wanted;
-  const isLikeOurs = !place.isElsewhere;
+  const { session, cwd, runtime } = wanted;
+  const isLocal = !runtime.isRemote;
   const created = await client.call("session.create", {
-    ...place.params,
+    ...runtime.params,
     ...(session === undefined ? {} : { name: session }),
-    ...(isLikeOurs || cwd !== undefined ? { working_dir: directoryOf(wanted) } : {}),
-    ...(isLikeOurs ? { env: callersEnvironment(), inherit_env: "none" as const } : {}),
+    ...(isLocal || cwd !== undefined ? { working_dir: directoryOf(wanted) } : {}),
+    ...(isLocal ? { env: callersEnvironment(), inherit_env: "none" as const } : {}),
   });
   return created.session_id;
 }

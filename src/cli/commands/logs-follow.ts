@@ -1,31 +1,30 @@
-// The frames of a command or a terminal that somebody else started, from an offset up to now or to the end. All that
-// `trl logs` needs of the connection beyond plain calls is here.
+// Follows the output of a command or terminal of another client, from an offset up to now or to the end.
 
-import type { Encoding, ExitFrame, StreamSummary } from "../protocol/exec.ts";
-import type { DaemonClient, StreamFrame, TerminalFrame } from "./client.ts";
-import { lostDaemon } from "./errors.ts";
-import type { TerminalEntry } from "./sessions.ts";
+import type { Encoding, ExitFrame, StreamSummary } from "../../protocol/exec.ts";
+import type { DaemonClient, StreamFrame, TerminalFrame } from "../client.ts";
+import { lostDaemon } from "../errors.ts";
+import type { TerminalEntry } from "../sessions.ts";
 
 export type StreamName = "stdout" | "stderr";
 
 export interface Follower {
   output(stream: StreamName, bytes: Buffer): void;
-  /** Bytes that are gone. */
+  /** Bytes that the daemon no longer has. */
   gap(stream: StreamName, from: number, to: number): void;
-  /** Each frame as it came, for those who want just that. */
+  /** Each frame as received, for --json. */
   frame(frame: object): void;
-  /** All output so far has been taken by whoever reads us. */
-  taken(): Promise<void>;
+  /** Resolves when all output so far is written. */
+  flush(): Promise<void>;
 }
 
 export interface FollowSpec {
-  /** Of a command; a terminal has one output. */
+  /** Ignored for a terminal, which has one output. */
   streams: StreamName[];
-  /** The first byte that is wanted. */
+  /** Offset of the first byte. */
   from: number;
-  /** Until the end, not only up to now. */
+  /** Follows to the end instead of stopping at the current offset. */
   isLive: boolean;
-  /** Of a command's output in its frames; a terminal's is always base64. */
+  /** For frames of a command; those of a terminal are always base64. */
   encoding: Encoding;
 }
 
@@ -33,14 +32,14 @@ interface OutputFrame {
   type: StreamName;
   data: string;
   offset: number;
-  /** Where the text stands for bytes that are none. */
+  /** Set if `data` contains replacement characters, so that its length is not the byte count. */
   bytes?: number;
 }
 
-/** Who only looks on must not hold the command up: then we are let go, and come back when we can. */
+/** A slow reader must not delay the command: the daemon drops the subscriber, which attaches again after a flush. */
 const stallTimeoutS = 1;
 
-/** Resolves when all is told: at the command's end, or where it is now. */
+/** Resolves at the command's end or, without `isLive`, at its current offset. */
 export async function followCommand(
   client: DaemonClient,
   { stream_id }: StreamSummary,
@@ -51,17 +50,17 @@ export async function followCommand(
   const at = { stdout: startOf("stdout"), stderr: startOf("stderr") };
   for (let isOver = false; !isOver; ) {
     isOver = await attachOnce(client, stream_id, { ...spec, at, follower });
-    await follower.taken();
+    await follower.flush();
   }
 }
 
 interface Attached extends FollowSpec {
-  /** Moves on with what comes. */
+  /** Next offset of each stream. */
   at: Record<StreamName, number>;
   follower: Follower;
 }
 
-/** False where we were too slow, and there is more. */
+/** False if the daemon dropped this subscriber as too slow. */
 async function attachOnce(client: DaemonClient, id: string, attached: Attached): Promise<boolean> {
   const { at, isLive, encoding } = attached;
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
@@ -80,13 +79,13 @@ async function attachOnce(client: DaemonClient, id: string, attached: Attached):
       else checkEnd();
     },
   );
-  // Of one that has ended, its end is told as well.
+  // A command that has ended sends an exit frame, so only a running one needs an end offset.
   if (reply.state === "running") end = { stdout: reply.stdout_bytes, stderr: reply.stderr_bytes };
   checkEnd();
   return await promise;
 }
 
-/** A gap shows in the offsets, also one that lies before the first frame or behind the last. */
+/** Finds gaps by comparing offsets, also before the first frame and after the last. */
 function take(frame: StreamFrame, { at, encoding, streams, follower }: Attached): void {
   if (frame.type === "exit") {
     const { stdout_bytes: stdout, stderr_bytes: stderr } = frame as ExitFrame;
@@ -105,7 +104,7 @@ function take(frame: StreamFrame, { at, encoding, streams, follower }: Attached)
   follower.output(stream, bytes);
 }
 
-/** The same for a terminal, whose output is one stream. */
+/** Like followCommand, for the single output of a terminal. */
 export async function followTerminal(
   client: DaemonClient,
   { session_id, first_offset, offset: end }: TerminalEntry,
@@ -129,5 +128,5 @@ export async function followTerminal(
   if (!isLive && first >= end) resolve();
   else await client.subscribe({ session_id, from: first, passive: true }, takeFrame);
   await promise;
-  await follower.taken();
+  await follower.flush();
 }

@@ -1,13 +1,13 @@
-// Bytes between a socket and our standard input and output. Neither side is read faster than the other one takes it.
-import { requireTrustedSocket } from "../util/trusted-socket.ts";
-import { CliError, unavailableExitCode } from "./errors.ts";
+// Copies bytes between a socket and standard input and output, with backpressure in both directions.
+import { requireTrustedSocket } from "../../util/trusted-socket.ts";
+import { CliError, unavailableExitCode } from "../errors.ts";
 
 export interface BridgeOptions {
   greeting: string | undefined;
   hangsUp: boolean;
 }
 
-/** Undefined where nobody listens. It reads nothing before `flow` is called. */
+/** Undefined if no daemon listens. The socket is paused until `flow` is called. */
 export async function openSocket(path: string): Promise<DaemonSocket | undefined> {
   try {
     requireTrustedSocket(path, process.env);
@@ -26,7 +26,7 @@ export async function openSocket(path: string): Promise<DaemonSocket | undefined
   }
 }
 
-/** Gives the exit code: 0 where either side has ended in good order. */
+/** Returns the exit code: 0 if either side closed without an error. */
 export async function bridge(socket: DaemonSocket, { greeting, hangsUp }: BridgeOptions): Promise<number> {
   const output = Bun.stdout.writer();
   const put = (bytes: string | Uint8Array) => {
@@ -44,7 +44,7 @@ export async function bridge(socket: DaemonSocket, { greeting, hangsUp }: Bridge
     if (!isHungUp) await output.end();
     return 0;
   } catch {
-    return 1; // nobody reads our output, or the connection broke: there is nobody to tell
+    return 1; // stdout is closed or the connection broke: no output can report it
   } finally {
     socket.close();
   }
@@ -58,11 +58,11 @@ async function forwardInput(socket: DaemonSocket): Promise<void> {
 export class DaemonSocket {
   readonly #ended = Promise.withResolvers<void>();
   #socket!: Bun.Socket;
-  #room = Promise.withResolvers<void>();
+  #drained = Promise.withResolvers<void>();
   #take: ((chunk: Uint8Array) => unknown) | undefined;
 
   private constructor() {
-    this.#ended.promise.catch(() => {}); // told to whoever asks
+    this.#ended.promise.catch(() => {}); // no unhandled rejection if `ended` is not awaited
   }
 
   static async connect(path: string): Promise<DaemonSocket> {
@@ -73,7 +73,7 @@ export class DaemonSocket {
       socket: {
         open: (socket) => socket.pause(),
         data: (_, chunk) => own.#received(chunk),
-        drain: () => own.#room.resolve(),
+        drain: () => own.#drained.resolve(),
         end: () => own.#ended.resolve(),
         close: () => own.#ended.resolve(),
         error: (_, error) => own.#ended.reject(error),
@@ -82,26 +82,26 @@ export class DaemonSocket {
     return own;
   }
 
-  /** The daemon has said all; rejects where the connection broke, or what it said could not be passed on. */
+  /** Resolves at the daemon's EOF; rejects if the connection broke or its output could not be written. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** While a promise that `take` gave is pending, nothing is read. */
+  /** Pauses reading while a promise returned by `take` is pending. */
   flow(take: (chunk: Uint8Array) => unknown): void {
     this.#take = take;
     this.#socket.resume();
   }
 
-  /** Resolves when all of it is the system's. */
+  /** Resolves when the kernel has accepted all bytes. */
   async write(bytes: Uint8Array): Promise<void> {
     for (let rest = bytes; ; ) {
-      this.#room = Promise.withResolvers();
+      this.#drained = Promise.withResolvers();
       const written = this.#socket.write(rest);
-      if (written < 0) return; // closed; `ended` tells
+      if (written < 0) return; // closed; `ended` resolves or rejects
       rest = rest.subarray(written);
       if (rest.length === 0) return;
-      await Promise.race([this.#room.promise, this.ended]);
+      await Promise.race([this.#drained.promise, this.ended]);
     }
   }
 

@@ -1,30 +1,30 @@
-// A command whose result is wanted as one JSON object, when it has ended.
+// `trl run --json`: runs a command to its end and prints the result as one JSON object.
 
-import { errorCodes, TrlError } from "../protocol/errors.ts";
-import type { RunParams, RunResult } from "../protocol/exec.ts";
-import type { DaemonClient } from "./client.ts";
-import { CliError, usageExitCode } from "./errors.ts";
-import type { Interrupts } from "./interrupts.ts";
-import { printJson } from "./ui/print.ts";
+import { errorCodes, TrlError } from "../../protocol/errors.ts";
+import type { RunParams, RunResult } from "../../protocol/exec.ts";
+import type { DaemonClient } from "../client.ts";
+import { CliError, usageExitCode } from "../errors.ts";
+import type { Interrupts } from "../interrupts.ts";
+import { printJson } from "../ui/print.ts";
 
-interface How {
+interface RunOptions {
   interrupts: Interrupts;
   passesStdin: boolean;
 }
 
-/** Gives the exit code: the command's, or that of a timeout, whose result is printed like any other. */
+/** Returns the exit code: the command's, or 124 after a timeout. Both print a result. */
 export async function runForJson(
   client: DaemonClient,
   params: RunParams,
-  { interrupts, passesStdin }: How,
+  { interrupts, passesStdin }: RunOptions,
 ): Promise<number> {
   const { session_id } = params;
   const stdin = passesStdin ? { stdin: await readText(interrupts) } : {};
   if (interrupts.last) return interruptedExitCode;
-  interrupts.onInterrupt = (isGentle) => {
+  interrupts.listen((isGentle) => {
     const signal = isGentle ? { signal: "SIGINT" } : {};
     client.call("exec.cancel", { session_id, ...signal }).catch(() => {});
-  };
+  });
   try {
     const result = await client.call("exec.run", { ...params, ...stdin });
     printJson(result);
@@ -36,13 +36,13 @@ export async function runForJson(
   }
 }
 
-/** 128 and the number of SIGINT. */
+/** 128 + SIGINT. */
 const interruptedExitCode = 130;
 
-/** Until its end, or until we are interrupted; exec.run takes it as text. */
+/** Reads stdin to its end or to an interrupt. exec.run takes input as text only. */
 async function readText(interrupts: Interrupts): Promise<string> {
   const { promise: interrupted, resolve } = Promise.withResolvers<Uint8Array>();
-  interrupts.onInterrupt = () => resolve(new Uint8Array());
+  using _ = interrupts.listen(() => resolve(new Uint8Array()));
   const bytes = await Promise.race([Bun.stdin.bytes(), interrupted]);
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
