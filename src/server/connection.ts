@@ -6,10 +6,10 @@ import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher, EncodedReply } from "./dispatch.ts";
 import { FrameQueue, keptRest } from "./frame-queue.ts";
 import { FrontendState } from "./frontend/state.ts";
-import { Inbox, type Listener } from "./inbox.ts";
 import type { ClientMemory, OutgoingQueue, QueueSubscriber } from "./outgoing-queue.ts";
 import { Quota } from "./quota.ts";
 import { RequestContext } from "./request-context.ts";
+import { Inbox, type Listener } from "./request-reader.ts";
 import type { TransportStream } from "./transports/transport-stream.ts";
 
 export class Connection implements OutgoingQueue, Listener {

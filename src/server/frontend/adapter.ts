@@ -21,7 +21,7 @@ import { subscribe } from "../handlers/pty-subscriptions.ts";
 import type { Client } from "../outgoing-queue.ts";
 import type { Router } from "../router.ts";
 import { controlFrame, type TerminalDialect } from "../terminal-frames.ts";
-import { presentationOf } from "./presentation.ts";
+import { presentationOf } from "./spelling.ts";
 import { dialectOf, spell } from "./state.ts";
 
 type Reply = [type: FrontendReply, fields: Record<string, unknown>] | undefined;

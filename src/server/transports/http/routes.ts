@@ -5,6 +5,7 @@ import { type ErrorCode, errorCodes, TrlError } from "../../../protocol/errors.t
 import type { ServerCounters } from "../../counters.ts";
 import type { Dispatcher } from "../../dispatch.ts";
 import { bodyMs, idleHttpSeconds } from "../../limits.ts";
+import type { SocketData } from "../websocket.ts";
 import { readBody } from "./body.ts";
 import { eventFormat, hasEvents, resumed } from "./events.ts";
 import { exchange } from "./exchange.ts";
@@ -12,7 +13,6 @@ import { Gate, type Refusal } from "./gate.ts";
 import { metricsText, metricsType } from "./metrics.ts";
 import { openApi } from "./openapi.ts";
 import { Tickets, ticketSeconds } from "./tickets.ts";
-import type { SocketData } from "./websocket.ts";
 
 export interface HttpOptions {
   hostname: string;

@@ -3,9 +3,9 @@
 import { idleHttpSeconds } from "../../limits.ts";
 import { untilDrained } from "../drain.ts";
 import type { Listener } from "../listener.ts";
-import { HttpSocket } from "./listener.ts";
+import { type SocketData, webSocketHandler } from "../websocket.ts";
+import { HttpSocket } from "./http-socket.ts";
 import { type HttpOptions, HttpRoutes } from "./routes.ts";
-import { type SocketData, webSocketHandler } from "./websocket.ts";
 
 export interface HttpListener extends Listener {
   url: string;

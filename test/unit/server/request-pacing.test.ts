@@ -1,7 +1,7 @@
 // What one client says in one turn of the event loop is taken up in part: others come in between.
 import { expect, test } from "bun:test";
-import { Inbox } from "../../../src/server/inbox.ts";
 import { linesPerTurnMax } from "../../../src/server/limits.ts";
+import { Inbox } from "../../../src/server/request-reader.ts";
 
 const noTransport = { write: () => 0, pauseReading() {}, resumeReading() {}, close() {} };
 

@@ -1,9 +1,9 @@
 // WebSocket: each message holds a frame, or several lines of them; both dialects, as on the socket.
-import { collectGarbage } from "../../../core/process/garbage.ts";
-import { Connection } from "../../connection.ts";
-import type { ServerCounters } from "../../counters.ts";
-import type { Dispatcher } from "../../dispatch.ts";
-import { pipeBytesMax } from "../../limits.ts";
+import { collectGarbage } from "../../core/process/garbage.ts";
+import { Connection } from "../connection.ts";
+import type { ServerCounters } from "../counters.ts";
+import type { Dispatcher } from "../dispatch.ts";
+import { pipeBytesMax } from "../limits.ts";
 
 export interface SocketData {
   connection: Connection | undefined;
