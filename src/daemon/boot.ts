@@ -15,7 +15,7 @@ import { CrashRecovery, journalPath } from "../recovery/crash-recovery.ts";
 import { Runtimes } from "../remote/runtimes.ts";
 import { newCounters } from "../server/counters.ts";
 import { capabilitiesOf } from "../server/handlers/system.ts";
-import { holdAgain } from "../server/resume-points.ts";
+import { ResumePoints } from "../server/resume-points.ts";
 import { describeDaemon } from "../upgrade/daemon-state.ts";
 import type { RuntimesState } from "../upgrade/schema/document.ts";
 import type { Received } from "../upgrade/state-file.ts";
@@ -67,7 +67,7 @@ export async function boot(options: DaemonOptions, arrival?: Takeover): Promise<
     const rooms = createServices(options, runDir, crash, before);
     const { registry, runtimes, counters, upgrader, startedAt } = rooms;
     const { doors, done, ...opened } = openListeners(rooms, before?.document);
-    if (before) holdAgain(registry.commands, before.document.heldPlaces);
+    if (before) rooms.resumePoints.restore(registry.commands, before.document.heldPlaces);
     crash.endLeftovers(runDir);
     const { labels } = options;
     const told = {
@@ -100,7 +100,7 @@ export async function boot(options: DaemonOptions, arrival?: Takeover): Promise<
       try {
         for (const door of doors) door.stopAccepting();
         await Promise.all([registry.close(shutdownGraceMs), runtimes.close()]);
-        await Promise.all(doors.map((door) => door.farewell()));
+        await Promise.all(doors.map((door) => door.drainAndClose()));
         await crash.close();
       } finally {
         release();
@@ -152,6 +152,7 @@ function createServices(
     ...{ options, registry, recovered, log },
     runtimes: knownRuntimes(options, registry, runDir, known),
     counters: newCounters(counters),
+    resumePoints: new ResumePoints(),
     upgrader: new Upgrader(log),
     startedAt: new Instant(startedAt, startedSteadyMs),
   };

@@ -7,15 +7,13 @@ import type { SessionRegistry } from "../core/session/registry.ts";
 import type { Recovered } from "../recovery/recovered.ts";
 import type { Runtimes } from "../remote/runtimes.ts";
 import type { ServerCounters } from "../server/counters.ts";
-import { Dispatcher } from "../server/dispatch.ts";
-import { FrontendAdapter } from "../server/frontend/adapter.ts";
-import { createHandlers } from "../server/handlers/handlers.ts";
-import { Router } from "../server/router.ts";
+import type { ResumePoints } from "../server/resume-points.ts";
+import { Server } from "../server/server.ts";
 import { isLoopback } from "../server/transports/http/gate.ts";
-import { type HttpListener, serveHttp } from "../server/transports/http/serve.ts";
+import { HttpListener } from "../server/transports/http/serve.ts";
 import type { Listener } from "../server/transports/listener.ts";
-import { serveStdio } from "../server/transports/stdio.ts";
-import { serveUnix } from "../server/transports/unix.ts";
+import { StdioListener } from "../server/transports/stdio.ts";
+import { UnixListener } from "../server/transports/unix.ts";
 import type { Handover } from "../upgrade/schema/document.ts";
 import type { Upgrader } from "../upgrade/upgrader.ts";
 import { tokenVariable } from "../util/token-file.ts";
@@ -30,6 +28,7 @@ export interface Services {
   registry: SessionRegistry;
   runtimes: Runtimes;
   counters: ServerCounters;
+  resumePoints: ResumePoints;
   /** What is known of a daemon that was killed. */
   recovered: Recovered;
   upgrader: Upgrader;
@@ -54,24 +53,22 @@ export interface Opened {
 
 /** All lead to the same dispatcher. */
 export function openListeners(rooms: Services, before: Handover | undefined): Opened {
-  const { options, registry, counters, log } = rooms;
-  const { socketPath, maxLineBytes } = options;
+  const { options, registry, log } = rooms;
+  const { socketPath } = options;
   const given = options.env[tokenVariable];
   const token =
     before?.token ??
     (options.hasSocket || options.http ? obtainToken(socketPath, given) : (given ?? freshToken()));
   const isToken = tokenCheck(token);
-  const dispatcher = dispatcherOf(rooms, isToken);
+  const server = serverOf(rooms, isToken);
   const doors: Listener[] = [];
   let done = new Promise<string>(() => {});
   const tls = options.http?.tls && readTls(options.http.tls, before?.http?.tls);
   let http: HttpListener | undefined;
   if (options.http) {
-    http = orOptionError(`--http${tls ? ", --tls-cert, --tls-key" : ""}`, () =>
-      serveHttp({
-        ...{ ...options.http!, tls, isToken, registry, dispatcher, counters, maxLineBytes },
-        before: before?.http,
-      }),
+    http = orOptionError(
+      `--http${tls ? ", --tls-cert, --tls-key" : ""}`,
+      () => new HttpListener({ ...options.http!, tls, isToken, registry, server, before: before?.http }),
     );
     doors.push(http);
     log.info("listening", { http: http.url });
@@ -82,29 +79,25 @@ export function openListeners(rooms: Services, before: Handover | undefined): Op
   let unix: Listener | undefined;
   if (options.hasSocket) {
     const maxConnections = Math.floor(descriptorLimit() / 2);
-    const common = { path: socketPath, dispatcher, counters, maxLineBytes, maxConnections };
-    unix = serveUnix({ ...common, fd: before?.unix?.fd });
+    unix = new UnixListener({ path: socketPath, server, maxConnections, fd: before?.unix?.fd });
     doors.push(unix);
   }
   if (options.isStdin) {
-    const stdio = serveStdio(dispatcher, counters, maxLineBytes);
+    const stdio = new StdioListener(server);
     doors.push(stdio);
     done = stdio.ended;
   }
   return { doors, http, unix, tls, token, done };
 }
 
-function dispatcherOf(rooms: Services, isToken: (given: string) => boolean): Dispatcher {
-  const { options, registry, runtimes, counters, recovered, upgrader, startedAt, log } = rooms;
+function serverOf({ options, upgrader, ...services }: Services, isToken: (given: string) => boolean): Server {
   const { maxLineBytes, stallTimeoutS, labels, connectionLimits } = options;
-  const handlers = createHandlers({
-    ...{ registry, counters, version, maxLineBytes, stallTimeoutS, runtimes, recovered, labels, startedAt },
+  return new Server({
+    ...services,
+    ...{ version, maxLineBytes, stallTimeoutS, labels, connectionLimits, isToken },
     transports: transportsOf(options),
     upgrading: upgrader,
   });
-  const router = new Router({ runtimes, registry, handlers, labels });
-  const frontend = new FrontendAdapter({ router, terminals: registry.terminals, isToken });
-  return new Dispatcher(router, frontend, counters, connectionLimits, log);
 }
 
 export function transportsOf({ hasSocket, http, isStdin }: DaemonOptions): string[] {

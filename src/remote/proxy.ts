@@ -140,7 +140,7 @@ async function toFollowers(
     }
   });
   const [reply] = await Promise.all(replies);
-  if (isEnd) await far.outlet.emptied(); // who comes again must not meet what is left of this
+  if (isEnd) await far.outlet.drained(); // who comes again must not meet what is left of this
   return reply;
 }
 

@@ -4,7 +4,6 @@ import { packCore } from "../core/session/upgrade-state.ts";
 import type { InstanceLock } from "../daemon/instance-lock.ts";
 import type { Opened, Services } from "../daemon/listeners.ts";
 import { packCounters } from "../server/counters.ts";
-import { packResumePoints } from "../server/resume-points.ts";
 import { version } from "../util/version.ts";
 import { type Handover, handoverFormat } from "./schema/document.ts";
 import type { Packing } from "./schema/fields.ts";
@@ -17,6 +16,7 @@ export function describeDaemon(house: Described, packing: Packing): Handover {
     registry,
     runtimes,
     counters,
+    resumePoints,
     recovered,
     upgrader,
     startedAt,
@@ -42,7 +42,7 @@ export function describeDaemon(house: Described, packing: Packing): Handover {
       fd: httpFd === undefined ? undefined : packing.descriptor(httpFd),
     },
     counters: packCounters(counters),
-    heldPlaces: packResumePoints(registry.commands),
+    heldPlaces: resumePoints.pack(registry.commands),
     runtimes: runtimes.pack(),
     core: packCore(registry, packing),
     upgrades: upgrader.count,

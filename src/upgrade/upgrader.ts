@@ -135,9 +135,9 @@ export class Upgrader implements Upgrading {
     };
     try {
       for (const door of doors) door.listening?.pause();
-      for (const door of doors) door.fallSilent();
+      for (const door of doors) door.stopStreaming();
       await within(flushMs, () => !doors.some(({ isSending }) => isSending));
-      for (const door of doors) door.cut();
+      for (const door of doors) door.closeConnections();
       if (!(await within(restPatienceMs, settle))) throw new Error(unrest);
       using signals = holdSignals();
       // A signal that came before that is heard in the turn that this waits for.

@@ -82,7 +82,7 @@ export class RemoteStream extends RemoteSubscription {
     const taken = this.#takenByClient;
     taken.stdout = Math.max(taken.stdout, Math.min(stdout_offset, this.#passed.stdout));
     taken.stderr = Math.max(taken.stderr, Math.min(stderr_offset, this.#passed.stderr));
-    this.roomMade();
+    this.onWritable();
   }
 
   async resume(link: RemoteLink): Promise<void> {
@@ -131,7 +131,8 @@ export class RemoteStream extends RemoteSubscription {
     const window = this.#wishes.window_bytes;
     this.pass({
       text: window === undefined ? withoutEnd(frame.text) : frame.text,
-      mayPass: () => window === undefined || this.outlet.isDeaf || this.#bytesUnderWay(stream, end) <= window,
+      mayPass: () =>
+        window === undefined || this.outlet.isInputEnded || this.#bytesUnderWay(stream, end) <= window,
       passes: () => {
         this.#passed[stream] = end;
       },

@@ -59,14 +59,14 @@ export abstract class RemoteSubscription implements FrameWriterUser {
     this.#advance();
   }
 
-  roomMade(): void {
-    const left = this.outlet.hasRoom ? this.#leaving : undefined;
+  onWritable(): void {
+    const left = this.outlet.isWritable ? this.#leaving : undefined;
     if (left) this.#leaving = undefined;
     left?.hasLeft?.();
     this.#advance();
   }
 
-  closed(): void {
+  onClosed(): void {
     this.end();
   }
 
@@ -96,14 +96,14 @@ export abstract class RemoteSubscription implements FrameWriterUser {
   }
 
   #advance(): void {
-    while (this.#isStarted && !this.#isOver && !this.#leaving && this.outlet.hasRoom) {
+    while (this.#isStarted && !this.#isOver && !this.#leaving && this.outlet.isWritable) {
       const next = this.#waiting[0];
       if (!next || next.mayPass?.() === false) break;
       this.#waiting.shift();
       next.passes?.();
       if (next.text !== undefined) this.outlet.send(Buffer.from(`${next.text}\n`));
       if (next.isLast) this.end();
-      else if (this.outlet.hasRoom) next.hasLeft?.();
+      else if (this.outlet.isWritable) next.hasLeft?.();
       else this.#leaving = next;
     }
   }

@@ -68,10 +68,10 @@ export class RemoteTerminal extends RemoteSubscription {
     };
   }
 
-  override roomMade(): void {
+  override onWritable(): void {
     // Who cannot say any more how much it has taken takes what leaves.
-    if (this.outlet.isDeaf) this.#acknowledge();
-    super.roomMade();
+    if (this.outlet.isInputEnded) this.#acknowledge();
+    super.onWritable();
   }
 
   beginsAt({ offset, cols, rows }: Result<"pty.subscribe">): void {
@@ -133,7 +133,7 @@ export class RemoteTerminal extends RemoteSubscription {
 
   #took(end: number): void {
     this.#taken = Math.max(this.#taken, end);
-    if (this.#clientWindowBytes !== undefined && !this.outlet.isDeaf) return;
+    if (this.#clientWindowBytes !== undefined && !this.outlet.isInputEnded) return;
     if (this.#taken - this.#acknowledged >= this.terms.window_bytes / 4) this.#acknowledge();
   }
 }

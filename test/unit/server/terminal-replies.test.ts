@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { isAnswer } from "../../../src/server/terminal-replies.ts";
+import { isQueryReply } from "../../../src/server/terminal-replies.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-describe("an answer of an emulator is told from what people type:", () => {
-  const answers = {
+describe("an emulator's reply is distinguished from typed input:", () => {
+  const replies = {
     "device attributes": "\x1b[?1;2c",
     "secondary attributes": "\x1b[>0;276;0c",
     "tertiary attributes": "\x1bP!|00000000\x1b\\",
@@ -20,8 +20,8 @@ describe("an answer of an emulator is told from what people type:", () => {
     version: "\x1bP>|xterm.js(6.0.0)\x1b\\",
     several: "\x1b[?1;2c\x1b]10;rgb:ffff/ffff/ffff\x07\x1b[1;1R",
   };
-  for (const [what, text] of Object.entries(answers)) {
-    test(what, () => expect(isAnswer(bytes(text))).toBe(true));
+  for (const [what, text] of Object.entries(replies)) {
+    test(what, () => expect(isQueryReply(bytes(text))).toBe(true));
   }
 
   const typed = {
@@ -37,10 +37,10 @@ describe("an answer of an emulator is told from what people type:", () => {
     "a click": "\x1b[<0;10;4M",
     "the focus": "\x1b[I",
     "what is pasted": "\x1b[200~\x1b[?1;2c\x1b[201~",
-    "an answer with a key behind it": "\x1b[?1;2cq",
+    "a reply with a key behind it": "\x1b[?1;2cq",
     nothing: "",
   };
   for (const [what, text] of Object.entries(typed)) {
-    test(what, () => expect(isAnswer(bytes(text))).toBe(false));
+    test(what, () => expect(isQueryReply(bytes(text))).toBe(false));
   }
 });

@@ -1,4 +1,4 @@
-// The daemon's numbers in the text format of Prometheus.
+// Metrics in the text format of Prometheus.
 import { durationClasses } from "../../../core/command/metrics.ts";
 import { openDescriptors, residentBytes } from "../../../core/resources.ts";
 import type { SessionRegistry } from "../../../core/session/registry.ts";

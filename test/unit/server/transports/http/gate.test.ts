@@ -6,7 +6,7 @@ const gate = (hostname: string, allowedOrigins: string[] = []) =>
 
 const request = (headers: Record<string, string>) => new Request("http://localhost/", { headers });
 const takes = (hostname: string, host: string, origins: string[] = []) =>
-  gate(hostname, origins).refuseStrangers(request({ host })) === undefined;
+  gate(hostname, origins).refuseForeignOrigin(request({ host })) === undefined;
 
 test("loopback is what cannot be reached from elsewhere", () => {
   for (const name of ["localhost", "127.0.0.1", "127.8.9.10", "::1"])
