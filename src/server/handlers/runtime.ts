@@ -28,7 +28,7 @@ export function runtimeHandlers(services: HandlerServices): RuntimeHandlers {
 
     "runtime.remove": async ({ name, force = false }) => {
       if (name === hostRuntime)
-        throw new TrlError("INVALID_PARAMS", 'name: "host" is this daemon, and is always there');
+        throw new TrlError("INVALID_PARAMS", 'name: "host" is this daemon and cannot be removed');
       await runtimes.remove(name, force);
       return { name, removed: true };
     },

@@ -31,7 +31,7 @@ function connect(more: Partial<TransportStream> = {}) {
 }
 
 describe("the outgoing queue", () => {
-  test("copies the rest of a frame whose memory is reused, and replies overtake frames that have not begun", () => {
+  test("copies the rest of a frame before its memory is reused, and replies overtake unsent frames", () => {
     const { transport, connection, queue } = connect();
     const frame = bytesOf("[first]");
     transport.space = 3;

@@ -10,7 +10,7 @@ import type { TransportStream } from "../../../src/server/transports/transport-s
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A connection whose requests have no replies. */
+/** A connection that sends no replies. */
 function connect(answer: (line: Line) => void, more: Partial<TransportStream> = {}): Connection {
   const stream: TransportStream = {
     ...{ write: () => 0, senderWaits: true, pauseReading() {}, resumeReading() {}, close() {} },

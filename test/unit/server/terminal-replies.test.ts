@@ -36,7 +36,7 @@ describe("an emulator's reply is distinguished from typed input:", () => {
     "a key by its code": "\x1b[97;5u",
     "a click": "\x1b[<0;10;4M",
     "the focus": "\x1b[I",
-    "what is pasted": "\x1b[200~\x1b[?1;2c\x1b[201~",
+    "pasted text": "\x1b[200~\x1b[?1;2c\x1b[201~",
     "a reply with a key behind it": "\x1b[?1;2cq",
     nothing: "",
   };

@@ -42,7 +42,7 @@ export class Gate {
   refuseForeignOrigin(request: Request): Refusal | undefined {
     const host = hostOf(request.headers.get("host") ?? "");
     if (host === undefined || !this.#isOwnName(host)) {
-      return { status: 403, code: "AUTH_FAILED", message: "Host: this daemon does not go by that name" };
+      return { status: 403, code: "AUTH_FAILED", message: "Host: not a name of this daemon" };
     }
     const origin = request.headers.get("origin");
     if (origin !== null && !this.#origins.has(origin)) {

@@ -70,7 +70,7 @@ export class HttpSocket<T> {
   }
 
   #pause(): void {
-    this.log.warn("file descriptors are running low: no more connections by HTTP for now");
+    this.log.warn("file descriptors are running low: new HTTP connections wait");
     this.#isPaused = true;
     if (this.#socket) this.#socket.pause();
     else this.#stop(this.#listening!);
@@ -87,7 +87,7 @@ export class HttpSocket<T> {
       if (this.#socket) this.#socket.resume();
       else this.#listen(this.port);
       this.#isPaused = false;
-      this.log.info("connections by HTTP are taken again");
+      this.log.info("accepting HTTP connections again");
     } catch {
       // Another process has bound the port; the next check retries.
     }

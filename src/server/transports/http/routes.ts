@@ -132,7 +132,7 @@ export class HttpRoutes {
 
   #notFound(path: string): Response {
     const method = Object.hasOwn(methodOf, path) ? methodOf[path] : undefined;
-    if (!method) return this.#failure("INVALID_PARAMS", "there is nothing at this path", 404);
+    if (!method) return this.#failure("INVALID_PARAMS", "no such path", 404);
     const response = this.#failure("INVALID_PARAMS", `expected ${method}`, 405);
     response.headers.set("allow", method);
     return response;

@@ -27,7 +27,7 @@ describe("the spelling", () => {
   });
 });
 
-describe("an answer", () => {
+describe("a reply", () => {
   const fields = { session_id: "x", sessions: [{ created_at: "now", pid: 1 }], signal: null };
 
   test.each<[Spelling, string]>([

@@ -8,7 +8,7 @@ const request = (headers: Record<string, string>) => new Request("http://localho
 const takes = (hostname: string, host: string, origins: string[] = []) =>
   gate(hostname, origins).refuseForeignOrigin(request({ host })) === undefined;
 
-test("loopback is what cannot be reached from elsewhere", () => {
+test("loopback addresses are recognised", () => {
   for (const name of ["localhost", "127.0.0.1", "127.8.9.10", "::1"])
     expect([name, isLoopback(name)]).toEqual([name, true]);
   for (const name of [
@@ -40,7 +40,7 @@ describe("Host", () => {
       expect(takes("192.0.2.7", host)).toBeFalse();
   });
 
-  test("of a daemon on all addresses: an address cannot be made to point elsewhere, a name can", () => {
+  test("of a daemon on all addresses: any address is accepted, because only names can be rebound", () => {
     for (const everywhere of ["0.0.0.0", "::"]) {
       for (const host of ["192.0.2.8", "[2001:db8::1]:80", "localhost"])
         expect(takes(everywhere, host)).toBeTrue();
@@ -56,7 +56,7 @@ describe("Host", () => {
   });
 });
 
-test("the token is looked for in one place", () => {
+test("the token is read from the Authorization header only", () => {
   const isRefused = (authorization: string) =>
     gate("localhost").refuseWithoutToken(request({ authorization })) !== undefined;
   for (const header of ["Bearer right", "bearer right", "Bearer   right"])
