@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { isQueryReply } from "../../../src/server/terminal-replies.ts";
+import type { Terminal } from "../../../src/core/terminal/terminal.ts";
+import type { ConnectionState } from "../../../src/server/request-context.ts";
+import { isQueryReply, QueryReplies } from "../../../src/server/terminal-replies.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -43,4 +45,18 @@ describe("an emulator's reply is distinguished from typed input:", () => {
   for (const [what, text] of Object.entries(typed)) {
     test(what, () => expect(isQueryReply(bytes(text))).toBe(false));
   }
+});
+
+test("of several displays the one that typed last replies, before that the first to reply", () => {
+  const terminal = { id: "s-1" } as Terminal;
+  const connection = (isDisplay: boolean) =>
+    new Map([["s-1", { isDisplay }]]) as unknown as ConnectionState["subscriptions"];
+  const [first, second, recorder] = [connection(true), connection(true), connection(false)];
+  const replies = new QueryReplies();
+  expect([first, second].map((one) => replies.mayReply(terminal, one))).toEqual([true, false]);
+  replies.noteTyping(terminal, second);
+  replies.noteTyping(terminal, recorder);
+  expect([first, second].map((one) => replies.mayReply(terminal, one))).toEqual([false, true]);
+  second.clear();
+  expect(replies.mayReply(terminal, first)).toBeTrue();
 });

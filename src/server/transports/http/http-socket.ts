@@ -70,7 +70,7 @@ export class HttpSocket<T> {
   }
 
   #pause(): void {
-    this.log.warn("file descriptors are running low: new HTTP connections wait");
+    this.log.warn("file descriptors are running low: not accepting HTTP connections");
     this.#isPaused = true;
     if (this.#socket) this.#socket.pause();
     else this.#stop(this.#listening!);
