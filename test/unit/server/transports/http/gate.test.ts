@@ -40,7 +40,7 @@ describe("Host", () => {
       expect(takes("192.0.2.7", host)).toBeFalse();
   });
 
-  test("of a daemon on all addresses: any address is accepted, because only names can be rebound", () => {
+  test("of a daemon on all addresses: an address cannot be made to point elsewhere, a name can", () => {
     for (const everywhere of ["0.0.0.0", "::"]) {
       for (const host of ["192.0.2.8", "[2001:db8::1]:80", "localhost"])
         expect(takes(everywhere, host)).toBeTrue();

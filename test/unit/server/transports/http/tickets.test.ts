@@ -19,7 +19,7 @@ test("other strings are not tickets", () => {
   expect(tickets.redeem(ticket)).toBeTrue();
 });
 
-test("a ticket expires, also if newer ones are issued", () => {
+test("a ticket is good for a short time, also where newer ones are issued", () => {
   let now = 0;
   const tickets = new Tickets(() => now);
   const [first, second] = [tickets.issue(), tickets.issue()];
