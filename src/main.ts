@@ -1,13 +1,13 @@
 #!/usr/bin/env bun
-// Entry. Each verb loads its own code.
-import { screenProcessWord } from "./util/own-words.ts";
+// Entry point. Each command loads its own modules.
+import { screenProcessCommand } from "./util/internal-commands.ts";
 
 const words = process.argv.slice(2);
-if (words[0] === screenProcessWord) {
+if (words[0] === screenProcessCommand) {
   const { serveScreens } = await import("./daemon/screen-process.ts");
   await serveScreens();
 }
 const { run } = await import("./cli/run-cli.ts");
 await run(words);
-// Standard input may still be open; what was asked for is done.
+// An open standard input would otherwise keep the process alive after the command is done.
 process.exit();

@@ -7,7 +7,7 @@ process.on("exit", () => {
 process.on("SIGINT", () => process.exit(130));
 process.on("SIGTERM", () => process.exit(143));
 
-/** Until it is told that all is well, what is given here is done at the end of the process. */
+/** Runs the given action at the end of the process, unless it is cancelled before. */
 export function leaving(remove: () => void): () => void {
   leavings.add(remove);
   return () => leavings.delete(remove);

@@ -1,4 +1,4 @@
-// One side of a comparison: a process that is told `COUNT PAUSE_US` on a line, does its work so many times, and
+// One side of a comparison: a process that reads `COUNT PAUSE_US` from a line, does its work so many times, and
 // answers with a line of nanoseconds: those of the whole block, then those of each time.
 import { leaving } from "./leavings.ts";
 

@@ -23,7 +23,7 @@ export class Tmux implements AsyncDisposable {
     return new Tmux([...tools.tmux.command, "-L", name, "-f", "/dev/null"]);
   }
 
-  /** A session that nobody watches. */
+  /** A session without a client. */
   async newSession(name: string, command: string): Promise<void> {
     await this.run(["new-session", "-d", "-s", name, "-x", "80", "-y", "24", command]);
   }

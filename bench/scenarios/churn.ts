@@ -11,7 +11,7 @@ const operations = ["create", "list", "run", "destroy"] as const;
 type Operation = (typeof operations)[number];
 type Times = Record<Operation, number[]>;
 
-/** A place that is not full by then is measured as it is, and named by the size that it has. */
+/** A daemon that has fewer sessions by then is measured as it is, and named by the number that it has. */
 const fillSecondsMax = 60;
 
 interface Place {

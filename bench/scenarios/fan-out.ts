@@ -1,4 +1,4 @@
-// One terminal, and 1, 8 and 64 who watch it: the echo until the last has seen it, and what a flood costs.
+// One terminal with 1, 8 and 64 subscribers: the echo until the last one has received it, and what a flood costs.
 import type { Daemon } from "../harness/daemon.ts";
 import { figure, type Growth, growth, type Row, ratioAtMost, row } from "../harness/rows.ts";
 import type { Bench, Scenario } from "../harness/scenario.ts";

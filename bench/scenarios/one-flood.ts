@@ -11,7 +11,7 @@ export interface FloodSpec {
   driver?: DriverName;
 }
 
-/** From the keystroke that lets it go to the end of it, seen by the last who watches; and the daemon's part of it. */
+/** From the keystroke that lets it go to the end of it, received by the last subscriber; and the daemon's part of it. */
 export async function oneFlood(
   bench: Bench,
   { socketPath, pid, connect }: Daemon,

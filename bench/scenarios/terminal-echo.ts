@@ -11,7 +11,7 @@ import { trlTypist } from "./typist.ts";
 const scenario = "terminal-echo";
 const pauseMs = 3;
 /**
- * Where the engine might compile, on threads that take the processors from everybody, there are rows of their own: the
+ * Where the engine might compile, on threads that compete for the processors, there are rows of their own: the
  * very first keys, and those some thousands later, when it has found out what is worth to be compiled once more.
  */
 const warmUpKeys = 200;

@@ -12,7 +12,7 @@ const scenario = "terminal-throughput";
 
 export const terminalThroughput: Scenario = {
   name: scenario,
-  about: "MB/s of a program that prints, to one who watches",
+  about: "MB/s of a program that prints, to one subscriber",
   async run(bench) {
     const bytes = bench.times(50_000_000, 5_000_000);
     const file = textFile(bench, bytes);

@@ -1,4 +1,4 @@
-// Somebody who types into a terminal of trl, and sees when the echo comes.
+// Types into a terminal of trl, and records when the echo arrives.
 import type { DriverName } from "../../src/protocol/pty.ts";
 import type { Daemon } from "../harness/daemon.ts";
 import type { Bench } from "../harness/scenario.ts";
@@ -8,7 +8,7 @@ import { request } from "../harness/wire.ts";
 
 export const outputMark = '"type":"output"';
 
-/** With so many who watch, the echo has come when the last of them has seen it. */
+/** With so many subscribers, the echo has arrived when the last of them has received it. */
 export async function trlTypist(
   bench: Bench,
   { socketPath, connect }: Daemon,

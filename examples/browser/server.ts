@@ -1,5 +1,5 @@
 // The page's own server. It keeps the daemon's token, with which commands can be run; the page gets tickets, each good for
-// one connection. Who may have them is this server's to say: here, whoever has the address that it prints.
+// one connection. This server decides which requests get one: here, those with the key in the address that it prints.
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import page from "./index.html";

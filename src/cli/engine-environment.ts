@@ -1,7 +1,7 @@
-// Which settings of the JavaScript engine trl gives to a daemon that it starts.
+// Settings of the JavaScript engine for a daemon that the CLI starts, as environment variables.
 import { compileLater, withoutThreads } from "../util/engine-settings.ts";
 
-/** A daemon that ends with its caller is gone before `compileLater` matters. */
+/** A temporary daemon ends before `compileLater` has an effect. */
 export async function engineSettings({ endsWithCaller = false } = {}): Promise<Record<string, string>> {
   return {
     ...(endsWithCaller ? {} : compileLater),
@@ -11,5 +11,5 @@ export async function engineSettings({ endsWithCaller = false } = {}): Promise<R
 
 async function hasFewProcesses(): Promise<boolean> {
   if (process.platform !== "linux") return false;
-  return (await import("../core/isolation/few-processes-linux.ts")).hasFewProcesses();
+  return (await import("../platform/linux/process-limit.ts")).hasFewProcesses();
 }

@@ -1,5 +1,5 @@
 // `connect` for Node.js and Bun: every way in.
-import { announcementsDirs } from "../util/runtime-dir.ts";
+import { discoveryDirs } from "../util/runtime-dir.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
 import type { OpenCarrier } from "./carriers/carrier.ts";
 import { childCarrier } from "./carriers/child.ts";
@@ -24,7 +24,7 @@ export function carrierTo(target: Target = defaultSocket(), options: ConnectOpti
 }
 
 /** The daemons of this user on this machine that can be reached, the oldest first. */
-export function discover(directories = announcementsDirs(process.env)): Promise<Discovered[]> {
+export function discover(directories = discoveryDirs(process.env)): Promise<Discovered[]> {
   return discoverIn(directories);
 }
 

@@ -1,4 +1,4 @@
-// Numbers of the core: name, unit, why.
+// Constants of the core: name, unit, reason.
 
 /** Between SIGTERM and SIGKILL for a timeout or a cancel: enough for a tool to remove its lock files. */
 export const commandGraceMs = 2000;
@@ -6,28 +6,28 @@ export const commandGraceMs = 2000;
 /** The same when a session is destroyed: the caller waits for the reply. */
 export const destroyGraceMs = 1000;
 
-/** The same at shutdown: supervisors and launcher scripts expect the process gone within a second. */
+/** The same at shutdown: supervisors and launcher scripts expect the process to end within a second. */
 export const shutdownGraceMs = 300;
 
-/** The same for what a killed daemon has left: nobody waits for it, and all is to be gone within three seconds. */
+/** The same for leftovers of a killed daemon: no client waits, and all of them should end within three seconds. */
 export const leftoverGraceMs = 500;
 
-/** SIGKILL cannot be refused, but a process in uninterruptible I/O takes its time; then it is logged. */
-export const killPatienceMs = 5000;
+/** A process in uninterruptible I/O ends some time after SIGKILL; after this timeout it is logged. */
+export const killTimeoutMs = 5000;
 
-/** How often a dying tree is looked at. */
+/** The poll interval for processes that are ending. */
 export const killPollMs = 5;
 
-/** A background process that keeps writing delays the reply no longer than this (the contract says 100). */
+/** A background process that writes on delays the reply no longer than this (the contract says 100). */
 export const drainMaxMs = 80;
 
-/** A warm shell holds some 0.5 MB of its own; a session that rests this long gives it back. */
+/** A warm shell occupies some 0.5 MB; a session that is idle for this long ends its shell. */
 export const warmShellIdleMs = 60_000;
 
 /**
- * Warm shells of all sessions together: a 64th of the memory, at 0.5 MB each, and a quarter of the descriptors, of
- * which each takes 10. The kernel's list of children is read at each command's end: with 750 of them that took 0.25 ms
- * more of the daemon's time than with 100, whatever the command.
+ * Warm shells of all sessions together: a 64th of the memory, at 0.5 MB each, and a quarter of the descriptors, at 10
+ * each. The kernel's list of children is read at the end of each command: with 750 of them that took 0.25 ms more of the
+ * daemon's time than with 100, for every command.
  */
 export const warmShells = {
   memoryPart: 1 / 64,
@@ -37,151 +37,145 @@ export const warmShells = {
   max: 256,
 };
 
-/** Where no processor was free, a session's next shell is started when so long after its command one is. */
+/** If no processor was free after a command, the session's next warm shell starts this much later, when one is. */
 export const warmShellDelayMs = 20;
 
-/** A command that runs longer is taken for one that waits, and not for load. */
+/** A command that runs longer counts as waiting, and not as load. */
 export const loadAgeMs = 1000;
 
-/** What a session may carry from command to command. Beyond it the state stays as it was. */
+/** State that a session carries from command to command. Beyond it the state stays as it was. */
 export const shellStateMaxBytes = 16 * 1024 * 1024;
 
-/** A new pipe takes one page at once whatever the system's limits; more is written as the reader reads. */
+/** A new pipe accepts one page without blocking, whatever the system's limits; the rest waits for the reader. */
 export const pipeSyncWriteMaxBytes = 4096;
 
-/** How often idle and aged sessions are looked for, and adopted processes that have ended are reaped. */
+/** The interval of expiry checks, and of reaping adopted processes. */
 export const cleanupIntervalMs = 1000;
 
-/** Between two looks at what is in custody, while a command or a terminal is young. */
+/** Between two scans of owned processes while a command or a terminal is young. */
 export const youngCensusMs = 50;
 
 /** Input that a command has not read yet; more is refused. */
 export const inputPendingMaxBytes = 1024 * 1024;
 
-/** Commands that have ended are kept for those who come back: so many, of so many bytes, for so long. */
+/** Ended commands that stay available to clients that reconnect: how many, how large, for how long. */
 export const retainedCommandsMax = 256;
 export const retainedBytesMax = 64 * 1024 * 1024;
 export const retainedSeconds = 600;
 
 /**
- * What the output of all commands takes together, of those that run and of those that are kept; less on a machine with
- * less memory than eight times that. Alone, a command may have all that `max_output_bytes` allows for both its streams.
+ * Output of all running and retained commands together; less on a machine with less than eight times that memory. Alone,
+ * a command may use all that `max_output_bytes` allows for both its streams.
  */
 export const outputBytesMax = 128 * 1024 * 1024;
 
-/** Down to so much for each stream, it is divided among them. Live readers need that much to be a little late. */
+/** The streams share it down to this much each, which live readers need as a buffer. */
 export const outputLogMinBytes = 512 * 1024;
 
-/** What is noted of them for the case that the daemon is killed: a file that is written anew when it is so large. */
+/** The journal for crash recovery is rewritten when the file reaches this size. */
 export const journalBytesMax = 256 * 1024;
 
-/** Where it could not be written, as on a full disk, it is tried again after so long. */
+/** The retry interval after the journal could not be written, for example on a full disk. */
 export const journalPauseMs = 5000;
 
-/** Of a command line this much is told in lists: what it is can be seen, and a list of many stays small. */
+/** Lists show this much of a command line: enough to recognise it, and a long list stays small. */
 export const commandTextMaxChars = 500;
 
 /**
- * Output of a terminal that can be resumed from, and by which a subscriber may lag behind: a fifth of a second of the
- * worst flood, hours of anything else. It grows with what is printed.
+ * Output of a terminal for clients to resume from, and the lag that a subscriber may have: a fifth of a second of the
+ * fastest flood, hours of anything else. The ring grows with the output.
  */
 export const terminalRingBytes = 8 * 1024 * 1024;
 
 /**
- * What the output of all terminals takes together; less on a machine with less memory than eight times that. Beyond it
- * none keeps more than it does already, or so much.
+ * Output of all terminals together; less on a machine with less than eight times that memory. Beyond it a ring grows no
+ * further than its current size or the minimum.
  */
 export const terminalRingsBytesMax = 256 * 1024 * 1024;
 export const terminalRingMinBytes = 1024 * 1024;
 
-/** Who has printed nothing for so long and is not looked at has its output packed, so much of all in one turn (some ms). */
+/** The ring of a terminal that is idle for this long and has no reader is compressed, this much per turn (some ms). */
 export const ringIdleMs = 5000;
 export const packBytesPerTurn = 2 * 1024 * 1024;
 
-/** Lines above the screen that are kept, as terminals usually do. */
+/** Lines above the screen, a common default of terminals. */
 export const scrollbackLines = 2000;
 
-/** Output that is simply read again when a screen is wanted, which takes some 5 ms. */
+/** Output that the emulator reads only when a screen is requested, which takes some 5 ms. */
 export const unreadScreenBytes = 256 * 1024;
 
-/** In a flood so much is gathered before its screen is thought of; must be in the ring. */
+/** In a flood the screen is updated after each batch of this size; must fit into the ring. */
 export const floodScreenBytes = 512 * 1024;
 
-/** An emulator with its lines takes up to some MB; one that is not used for so long is made anew when needed. */
+/** An emulator with its lines occupies up to some MB; after this idle time it is dropped, and recreated when needed. */
 export const emulatorIdleMs = 1000;
 
-/** Output that a screen process reads for one terminal before others have their turn: some milliseconds of work. */
+/** Output that a screen process reads for one terminal before it serves the next: some milliseconds of work. */
 export const screenWorkBytes = 16 * 1024;
 
-/** Processor time for one such piece of work, or one screen to be drawn; ordinary ones take a hundredth. */
+/** Processor time for one such batch, or for drawing one screen; ordinary ones take a hundredth. */
 export const screenWorkMs = 2000;
 
-/** A screen process that takes more is ended; several hundred ordinary screens take less. */
+/** A screen process that uses more memory is killed; several hundred ordinary screens use less. */
 export const screenProcessBytesMax = 1536 * 1024 * 1024;
 
-/** A screen that was over its budget is tried again after so long, and each time after twice as long, up to: */
+/** Backoff of the retries for a screen over its budget: the first delay, doubled each time, and the maximum. */
 export const screenBackoffMs = 1000;
 export const screenBackoffMaxMs = 60_000;
 
-/** A program has asked its terminal something: what a client types meanwhile waits for the answer, at most so long. */
-export const answerPatienceMs = 250;
+/** After a program has queried its terminal, input of clients waits for the answer, at most this long. */
+export const answerTimeoutMs = 250;
 
-/** The process is started so long after the first terminal was made: the first screen is wanted soon. */
+/** The screen process starts this long after the first terminal: a screen will be requested soon. */
 export const screenProcessStartMs = 10;
 
-/** It takes some 50 MB; where no screen is open for so long, it goes. */
+/** The screen process occupies some 50 MB; it ends after this time without an open screen. */
 export const screenProcessIdleMs = 30_000;
 
-/** How long terminals are read in one turn of the event loop, beyond the piece that is being read. */
-export const readTurnMs = 1;
-
-/** What a terminal may print before others have their turn, and the pause between two turns. */
+/** Output of one terminal before the others are served, and the pause between two such turns. */
 export const floodTurnBytes = 64 * 1024;
-/** The same where it is the only one, nobody types, and it cannot be read but as Bun does. */
+/** The same for the only flooding terminal while no client types, if Bun reads it. */
 export const loneFloodTurnBytes = 256 * 1024;
 export const floodTurnPauseMs = 1;
-/** How long the only one that prints is waited for, each time and in one turn, and when without a word it is no flood any more. */
-export const patienceMs = 0.05;
-export const longestPatienceMs = 1;
+/** How long the reader of the only flood waits for more output: after each read, and at most in one turn. */
+export const outputWaitMs = 0.05;
+export const outputWaitMaxMs = 1;
+/** After this much silence the flood is over. */
 export const quietFloodMs = 2;
-/** With less at a time it is waited for asleep: a millisecond later there is as much as then can be read at once. */
+/** With smaller reads the reader sleeps instead of waiting: a millisecond later one read returns it all. */
 export const floodPieceBytes = 2048;
 
-/** While somebody types, floods get a part of the machine only: so long a pause, until so long after a keystroke. */
+/** While a client types, floods pause this long between turns, until this long after the last keystroke. */
 export const politePauseMs = 16;
-/** The same where the daemon reads them itself, and what a turn takes is bounded. */
+/** The same for terminals that the daemon reads itself, in turns of bounded length. */
 export const politeReadPauseMs = 3;
 export const typingMs = 250;
 
-/** How long a terminal may take to see a ^S that was typed during a flood. */
+/** How long a terminal may take to process a ^S that was typed during a flood. */
 export const userDecidesMs = 50;
 
-/** A program has ended and a background process holds its terminal: so long a silence ends the output, too. */
+/** If a background process holds the terminal of an ended program open, this much silence ends the output. */
 export const quietAfterExitMs = 30;
 
-/** Terminals that have ended are kept for those who come late: so many, of so many bytes, for so long. */
+/** Ended terminals that stay available to late clients: how many, how large, for how long. */
 export const exitedTerminalsMax = 256;
 export const exitedTerminalBytesMax = 32 * 1024 * 1024;
 export const exitedTerminalSeconds = 600;
 
-/** How often the processor time of a command that has a limit for it is looked at. */
+/** The interval at which the processor time of a command with a limit is checked. */
 export const cpuCheckMs = 100;
 
 /**
- * Descriptors that nothing may take. A listener that cannot accept for want of one keeps a processor busy, and without
- * one the daemon cannot even look at its own processes.
+ * Descriptors in reserve. A listener that cannot accept for lack of one spins on the processor, and without one the daemon
+ * cannot read the process table.
  */
 export const reservedDescriptors = 16;
 
-/** What a command or a terminal takes while it is started: both ends of its pipes, and what reads them. */
+/** Descriptors that the start of a command or terminal needs: both ends of its pipes, and their readers. */
 export const commandDescriptors = 16;
 
-/** With so many left they are not looked at for a moment: more than all commands together open in that time. */
-export const plentyOfDescriptors = 2000;
-export const plentyMs = 100;
-
-/** Output that is replied with is there several times: as bytes, as text, as JSON and on its way. Measured: 6.5. */
+/** A reply holds its output several times: as bytes, as text, as JSON and in the socket's queue. Measured: 6.5. */
 export const replyFactor = 7;
 
-/** A shell that is tried within its limits needs some milliseconds; one that thrashes is not waited for. */
-export const helperPatienceMs = 10_000;
+/** A trial of a shell within its limits takes some milliseconds; one that thrashes is killed after this timeout. */
+export const helperTimeoutMs = 10_000;

@@ -1,4 +1,4 @@
-/** What the core says of itself. Fields are names, counts and ids: never an environment value or input. */
+/** The log of the core. Fields are names, counts and ids: never an environment value or input. */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;

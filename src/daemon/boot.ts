@@ -1,130 +1,142 @@
-// The boot story: one daemon per socket, a private directory, the sessions, the door, and a clean end. Where it takes the
-// place of another program, the same with what that one has left.
-import { rmSync } from "node:fs";
-import { dirname } from "node:path";
-import { hasFewProcesses } from "../core/isolation/few-processes-linux.ts";
-import { Instant } from "../core/lifetime/instant.ts";
+// Boots the daemon: claims the socket, creates the services, opens the listeners, recovers from a crash and writes the
+// discovery file. In a takeover the same steps use the state of the previous executable.
+
 import { shutdownGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
-import { SessionRegistry } from "../core/session/registry.ts";
-import { takeOverCore } from "../core/session/upgrade-state.ts";
-import { removeOwnDir } from "../platform/abandoned-dirs.ts";
 import { restoreChildSignal } from "../platform/libc.ts";
+import { hasFewProcesses } from "../platform/linux/process-limit.ts";
 import { prepareReadiness } from "../platform/linux/readiness.ts";
-import { CrashRecovery, journalPath } from "../recovery/crash-recovery.ts";
-import { Runtimes } from "../remote/runtimes.ts";
-import { newCounters } from "../server/counters.ts";
+import { CrashRecovery } from "../recovery/crash-recovery.ts";
+import type { Upgrading } from "../server/handlers/handlers.ts";
 import { capabilitiesOf } from "../server/handlers/system.ts";
-import { ResumePoints } from "../server/resume-points.ts";
-import { describeDaemon } from "../upgrade/daemon-state.ts";
-import type { RuntimesState } from "../upgrade/schema/document.ts";
-import type { Received } from "../upgrade/state-file.ts";
-import { keptInstance, type Takeover, welcome } from "../upgrade/takeover.ts";
+import { Server } from "../server/server.ts";
+import { finishTakeover, type Takeover } from "../upgrade/restore/takeover.ts";
 import { Upgrader } from "../upgrade/upgrader.ts";
-import { hasThreads, isOwnSetting, withoutThreads } from "../util/engine-settings.ts";
-import { announcementsDirs } from "../util/runtime-dir.ts";
-import { beside } from "../util/socket-path.ts";
-import { trustedDirsVariable } from "../util/trusted-socket.ts";
+import { hasThreads, withoutThreads } from "../util/engine-settings.ts";
 import { version } from "../util/version.ts";
-import { announceSelf } from "./announce.ts";
-import { claimSocket } from "./claim-socket.ts";
-import { daemonTag, stdioTag } from "./daemon-tag.ts";
-import { untilIdle } from "./idle-exit.ts";
-import type { InstanceLock } from "./instance-lock.ts";
-import { openListeners, type Services, transportsOf } from "./listeners.ts";
+import { claimInstance, type Instance, inheritInstance, releaseInstance } from "./claim-instance.ts";
+import { announceDaemon } from "./discovery-file.ts";
+import { Listeners } from "./listeners.ts";
 import { createLog } from "./log.ts";
-import { OptionError } from "./option-error.ts";
 import type { DaemonOptions } from "./options.ts";
-import { ownExecutables } from "./own-executables.ts";
-import { makeRunDir } from "./run-dir.ts";
-import { surviveBugs } from "./signals.ts";
-import { makeSocketDir } from "./socket-file.ts";
+import { createServices, type Services } from "./services.ts";
+import { logInternalErrors, untilIdle } from "./signals.ts";
 
 export interface Daemon {
-  /** Resolves when it has nothing more to do: its standard input has ended, where it speaks there. */
+  /** Resolves with the reason when the daemon should stop by itself: end of standard input, idle exit, or a restart. */
   readonly done: Promise<string>;
-  /** Everything that was started is dead and every file removed when it resolves. */
-  stop(why: string): Promise<void>;
-  /** Its terminal is gone, or its program is another by now: true where it has an upgrade to do. */
+  /** Resolves when every process that the daemon started has ended and its files are removed. */
+  stop(reason: string): Promise<void>;
+  /** Handles SIGHUP. True if it starts an upgrade; false if SIGHUP should end the daemon. */
   hungUp(): boolean;
 }
 
-/** Throws an OptionError where the daemon cannot be started as asked. */
-export async function boot(options: DaemonOptions, arrival?: Takeover): Promise<Daemon> {
+/** Throws an OptionError if the daemon cannot be started as the options ask. */
+export async function boot(options: DaemonOptions, takeover?: Takeover): Promise<Daemon> {
   prepareProcess();
   const log = createLog({ format: options.logFormat, isVerbose: options.isVerbose });
-  if (!arrival) warnOfSurroundings(options, log);
-  const { socketPath } = options;
-  const { lock, runDir } = arrival ? keptInstance(arrival, socketPath) : await claimInstance(options, log);
-  const release = () => {
-    rmSync(runDir, { recursive: true, force: true });
-    lock?.release();
-    if (options.isForCaller) removeOwnDir(dirname(socketPath)); // who has made it may have been killed
-  };
+  if (!takeover) warnOfRisks(options, log);
+  const instance = takeover
+    ? inheritInstance(takeover.state.document, options)
+    : await claimInstance(options, log);
   try {
-    const before = arrival?.received;
-    const crash = new CrashRecovery(options, lock, log, before?.document.recovered);
-    const rooms = createServices(options, runDir, crash, before);
-    const { registry, runtimes, counters, upgrader, startedAt } = rooms;
-    const { doors, done, ...opened } = openListeners(rooms, before?.document);
-    if (before) rooms.resumePoints.restore(registry.commands, before.document.heldPlaces);
-    crash.endLeftovers(runDir);
-    const { labels } = options;
-    const told = {
-      run_dir: runDir,
-      http_url: opened.http?.url ?? null,
-      labels,
-      capabilities: capabilitiesOf({ registry, transports: transportsOf(options), labels }),
-      started_at: startedAt.toISOString(),
-    };
-    const withdraw = announceSelf(options, told, log);
-    const isBusy = () => counters.connections > 0 || registry.liveCount > 0;
-    surviveBugs(log);
-    const restarting = Promise.withResolvers<string>();
-    let successor = () => {};
-    upgrader.house = {
-      ...{ registry, runtimes, doors, isStdin: options.isStdin },
-      isClearing: () => crash.isClearing,
-      describe: (packing) => describeDaemon({ ...rooms, ...opened, lock, runDir }, packing),
-      restart(become) {
-        successor = become;
-        restarting.resolve("another program takes its place");
-      },
-    };
-    const where = options.hasSocket ? { socket: socketPath } : {};
-    if (!arrival) log.info("ready", { ...where, pid: process.pid, version });
-    const stop = async (why: string) => {
-      log.info("stopping", { why });
-      upgrader.house = undefined;
-      withdraw();
-      try {
-        for (const door of doors) door.stopAccepting();
-        await Promise.all([registry.close(shutdownGraceMs), runtimes.close()]);
-        await Promise.all(doors.map((door) => door.drainAndClose()));
-        await crash.close();
-      } finally {
-        release();
-      }
-      log.info("stopped");
-      successor();
-    };
-    if (arrival) welcome(arrival, { upgrader, registry, log });
-    await guardAgainstStalls(options);
-    const ends = [done, untilIdle(options.idleExitS, isBusy), restarting.promise];
-    return { done: Promise.race(ends), stop, hungUp: () => upgrader.hungUp() };
+    return await start(options, instance, takeover, log);
   } catch (error) {
-    if (!arrival) release();
+    if (!takeover) releaseInstance(instance, options); // after a failed takeover the rollback needs it
     throw error;
   }
 }
 
-/** Before anything is started or listened on. */
+async function start(
+  options: DaemonOptions,
+  instance: Instance,
+  takeover: Takeover | undefined,
+  log: Log,
+): Promise<Daemon> {
+  const { lock, runDir } = instance;
+  const document = takeover?.state.document;
+  const recovery = new CrashRecovery(options, lock?.predecessor, log, document?.recovered);
+  const services = createServices(options, runDir, recovery, takeover, log);
+  const { registry, counters } = services;
+  const listeners = new Listeners(options, document, log);
+  const restart = new Restart();
+  const upgrader = new Upgrader(
+    {
+      ...{ ...services, listeners, lock, runDir, env: process.env, isStdin: options.isStdin },
+      isClearing: () => recovery.isClearing,
+      restart: (exec) => restart.request(exec),
+    },
+    log,
+  );
+
+  listeners.open(createServer(options, services, listeners.isToken, upgrader, log), registry);
+  recovery.endLeftovers(runDir);
+  const withdraw = announce(options, services, instance, listeners, log);
+  logInternalErrors(log);
+
+  if (takeover) finishTakeover(takeover, { upgrader, registry, log });
+  else {
+    const where = options.hasSocket ? { socket: options.socketPath } : {};
+    log.info("ready", { ...where, pid: process.pid, version });
+  }
+  await guardAgainstStalls(options);
+  const isBusy = () => counters.connections > 0 || registry.liveCount > 0;
+  return {
+    done: Promise.race([listeners.stdinEnded, untilIdle(options.idleExitS, isBusy), restart.requested]),
+    hungUp: () => upgrader.hungUp(),
+    async stop(reason) {
+      log.info("stopping", { why: reason });
+      upgrader.stop();
+      withdraw();
+      try {
+        await stopServices(services, listeners, recovery);
+      } finally {
+        releaseInstance(instance, options);
+      }
+      log.info("stopped");
+      restart.exec();
+    },
+  };
+}
+
+async function stopServices(
+  { registry, runtimes }: Services,
+  listeners: Listeners,
+  recovery: CrashRecovery,
+): Promise<void> {
+  listeners.stopAccepting();
+  await Promise.all([registry.close(shutdownGraceMs), runtimes.close()]);
+  await listeners.close();
+  await recovery.close();
+}
+
+/** An upgrade without a handover: the daemon stops, and then execs the new program. */
+class Restart {
+  #exec = () => {};
+  readonly #requested = Promise.withResolvers<string>();
+
+  request(exec: () => void): void {
+    this.#exec = exec;
+    this.#requested.resolve("restart for an upgrade");
+  }
+
+  get requested(): Promise<string> {
+    return this.#requested.promise;
+  }
+
+  /** Does nothing if no restart was requested. */
+  exec(): void {
+    this.#exec();
+  }
+}
+
+/** Must run before the process starts a child or listens. */
 function prepareProcess(): void {
   restoreChildSignal();
   if (process.platform === "linux") prepareReadiness();
 }
 
-function warnOfSurroundings({ allowsRoot }: DaemonOptions, log: Log): void {
+function warnOfRisks({ allowsRoot }: DaemonOptions, log: Log): void {
   if (process.getuid?.() === 0 && !allowsRoot) log.warn("running as root: every command is root's, too");
   if (process.platform !== "linux" || !hasThreads(process.env) || !hasFewProcesses()) return;
   const assignments = Object.entries(withoutThreads).map((entry) => entry.join("="));
@@ -133,94 +145,44 @@ function warnOfSurroundings({ allowsRoot }: DaemonOptions, log: Log): void {
   });
 }
 
-/** For tests. */
+function createServer(
+  options: DaemonOptions,
+  services: Services,
+  isToken: (given: string) => boolean,
+  upgrading: Upgrading,
+  log: Log,
+): Server {
+  const { maxLineBytes, stallTimeoutS, labels, connectionLimits } = options;
+  const transports = transportsOf(options);
+  const settings = { version, maxLineBytes, stallTimeoutS, labels, transports, connectionLimits };
+  return new Server({ ...services, ...settings, isToken, upgrading, log });
+}
+
+function announce(
+  options: DaemonOptions,
+  { registry, startedAt }: Services,
+  { runDir }: Instance,
+  { http }: Listeners,
+  log: Log,
+): () => void {
+  const { labels } = options;
+  const described = {
+    run_dir: runDir,
+    http_url: http?.url ?? null,
+    labels,
+    capabilities: capabilitiesOf({ registry, transports: transportsOf(options), labels }),
+    started_at: startedAt.toISOString(),
+  };
+  return announceDaemon(options, described, log);
+}
+
+function transportsOf({ hasSocket, http, isStdin }: DaemonOptions): string[] {
+  const open = [hasSocket && "unix", http && "http", http && "websocket", isStdin && "stdin"];
+  return open.filter((name) => typeof name === "string");
+}
+
+/** In tests only: the test runner sets the variable. */
 async function guardAgainstStalls({ env }: DaemonOptions): Promise<void> {
   if (!env["TRL_STALL_FILE"] || process.platform !== "linux") return;
   (await import("../platform/linux/stall-guard.ts")).guardAgainstStalls(env);
-}
-
-/** What the doors lead to: empty, or as another program has left it. */
-function createServices(
-  options: DaemonOptions,
-  runDir: string,
-  { journal, recovered, log }: CrashRecovery,
-  before: Received | undefined,
-): Services {
-  const { core, runtimes: known, counters, startedAt, startedSteadyMs } = before?.document ?? {};
-  const registry = new SessionRegistry(coreOptions(options, runDir), log, core, journal);
-  const rooms = {
-    ...{ options, registry, recovered, log },
-    runtimes: knownRuntimes(options, registry, runDir, known),
-    counters: newCounters(counters),
-    resumePoints: new ResumePoints(),
-    upgrader: new Upgrader(log),
-    startedAt: new Instant(startedAt, startedSteadyMs),
-  };
-  if (before) takeOverCore(registry, before.document.core, before.given);
-  return rooms;
-}
-
-interface DaemonInstance {
-  lock: InstanceLock | undefined;
-  runDir: string;
-}
-
-async function claimInstance(options: DaemonOptions, log: Log): Promise<DaemonInstance> {
-  if (options.socketDir) makeSocketDir(options.socketDir);
-  const lock = options.hasSocket ? await claimSocket(options.socketPath, options.env, log) : undefined;
-  try {
-    return { lock, runDir: makeRunDir(options.runDir, options.env) };
-  } catch (error) {
-    lock?.release();
-    throw error;
-  }
-}
-
-/** What they start for their links has our environment, less what is our own business. */
-function knownRuntimes(
-  options: DaemonOptions,
-  { ownership }: SessionRegistry,
-  runDir: string,
-  before: RuntimesState | undefined,
-): Runtimes {
-  const isPassedOn = (name: string) => name === trustedDirsVariable || !isOwnSetting(name, options.env);
-  const entries = Object.entries(options.env).filter(([name]) => isPassedOn(name));
-  const env = { ...Object.fromEntries(entries), ...ownership.exemption.env };
-  const runtimes = new Runtimes({ env, runDir, executables: ownExecutables(options.executablesDir) });
-  if (before) runtimes.takeOver(before);
-  for (const { name, spec, origin } of before ? [] : options.runtimes)
-    addRuntime(`${origin} ${name}`, () => runtimes.add(name, spec));
-  return runtimes;
-}
-
-function addRuntime(origin: string, add: () => void): void {
-  try {
-    add();
-  } catch (error) {
-    throw new OptionError(`${origin}: ${(error as Error).message}`, true);
-  }
-}
-
-function coreOptions(options: DaemonOptions, runDir: string) {
-  const { socketPath } = options;
-  const place = options.hasSocket ? socketPath : stdioTag;
-  const secretPaths = options.hasSocket
-    ? [socketPath, beside(socketPath, ".token"), beside(socketPath, ".pid"), journalPath(socketPath)]
-    : [];
-  const runtimeDirs = runtimeDirsOf(options);
-  return {
-    ...options,
-    runDir,
-    secretPaths,
-    runtimeDirs,
-    defaultShell: options.shell,
-    daemonTag: daemonTag(place),
-  };
-}
-
-/** Also where others announce themselves that were not told what this one was. */
-function runtimeDirsOf({ announcementsDir, env }: DaemonOptions): string[] {
-  const usual = announcementsDirs({ ...env, TRL_RUNTIME_DIR: undefined });
-  const all = [announcementsDir, ...announcementsDirs(env), ...usual].filter((dir) => dir !== undefined);
-  return [...new Set(all)].map(dirname);
 }

@@ -1,4 +1,4 @@
-// The configuration file: runtimes, and this daemon's own labels. What is wrong in it is told by its place.
+// Reads the configuration file: runtimes, and this daemon's own labels. Errors name the file and the key or the line.
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
@@ -11,7 +11,7 @@ import { OptionError } from "./option-error.ts";
 export interface KnownRuntime {
   name: string;
   spec: RuntimeSpec;
-  /** Where it was said, for whoever must mend it. */
+  /** The flag, or the file and table, that defines it; for error messages. */
   origin: string;
 }
 
@@ -20,18 +20,18 @@ export interface Config {
   runtimes: KnownRuntime[];
 }
 
-const nothing: Config = { labels: [], runtimes: [] };
+const emptyConfig: Config = { labels: [], runtimes: [] };
 const topLevel = ["labels", "runtimes"];
 
-/** Without a file of that name there is nothing to be read, unless one was asked for. */
+/** A missing file is an error only if `asked` names it. */
 export function readConfig(asked: string | undefined, env: Record<string, string>): Config {
   const path = asked ?? defaultPath(env);
-  if (path === undefined) return nothing;
+  if (path === undefined) return emptyConfig;
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    if (asked === undefined && (error as NodeJS.ErrnoException).code === "ENOENT") return nothing;
+    if (asked === undefined && (error as NodeJS.ErrnoException).code === "ENOENT") return emptyConfig;
     throw new OptionError(`the configuration cannot be read: ${(error as Error).message}`);
   }
   const config = configFrom(parse(text, path), path);
@@ -55,10 +55,10 @@ function parse(text: string, path: string): Record<string, unknown> {
   }
 }
 
-/** The parser does not tell the line: it is the first with which the same is said. */
+/** Bun's parser reports no line: the first line with which the text up to it fails with the same message. */
 function lineOf(text: string, complaint: string): number {
   const lines = text.split("\n");
-  const saysSo = (count: number) => {
+  const failsAlike = (count: number) => {
     try {
       Bun.TOML.parse(`${lines.slice(0, count).join("\n")}\n`);
       return false;
@@ -66,7 +66,7 @@ function lineOf(text: string, complaint: string): number {
       return (error as Error).message === complaint;
     }
   };
-  const first = lines.findIndex((_, index) => saysSo(index + 1));
+  const first = lines.findIndex((_, index) => failsAlike(index + 1));
   return first === -1 ? lines.length : first + 1;
 }
 
@@ -86,24 +86,24 @@ function configFrom(table: Record<string, unknown>, path: string): Config {
 }
 
 function runtimeFrom(name: string, fields: unknown, path: string): KnownRuntime {
-  const place = `${path}: runtimes.${name}`;
+  const key = `${path}: runtimes.${name}`;
   checked(RuntimeName, name, `${path}: the name "${name.slice(0, 80)}"`);
-  if (!isTable(fields)) throw new OptionError(`${place}: expected a table with a kind`);
+  if (!isTable(fields)) throw new OptionError(`${key}: expected a table with a kind`);
   try {
     return { name, spec: specFrom(fields), origin: `${path}: runtimes` };
   } catch (error) {
-    if (error instanceof TrlError) throw new OptionError(`${place}.${error.message}`);
+    if (error instanceof TrlError) throw new OptionError(`${key}.${error.message}`);
     throw error;
   }
 }
 
-function checked<S extends v.GenericSchema>(schema: S, value: unknown, place: string): v.InferOutput<S> {
+function checked<S extends v.GenericSchema>(schema: S, value: unknown, key: string): v.InferOutput<S> {
   const outcome = v.safeParse(schema, value);
   if (outcome.success) return outcome.output;
-  throw new OptionError(`${place}: expected ${outcome.issues[0].message}`);
+  throw new OptionError(`${key}: expected ${outcome.issues[0].message}`);
 }
 
-/** As ssh does with keys: what others can read is no secret. */
+/** As ssh does with keys: a token in a file that other users can read is refused. */
 function refuseOpenSecrets({ runtimes }: Config, path: string): void {
   const secret = runtimes.find(({ spec }) => spec.kind === "http" && spec.token !== undefined);
   if (!secret || (statSync(path).mode & 0o077) === 0) return;

@@ -1,4 +1,4 @@
-// The daemon's flags: one table, from which the command line, the environment (TRL_<NAME>) and the help derive.
+// The daemon's flags: one table, from which the command line, the environment (TRL_<NAME>) and the help are derived.
 
 interface Flag {
   kind: "string" | "count" | "seconds" | "boolean";
@@ -16,10 +16,14 @@ export const flags = {
     alias: "socket",
     help: "Unix socket to listen on (/tmp/trl.sock)",
   },
-  "socket-dir": { kind: "string", hint: "DIR", help: "Listen on DIR/trl.sock; DIR is made if it is missing" },
+  "socket-dir": {
+    kind: "string",
+    hint: "DIR",
+    help: "Listen on DIR/trl.sock; DIR is created if it is missing",
+  },
   stdin: {
     kind: "boolean",
-    help: "Speak on standard input and output, without a socket; ends when the input has ended",
+    help: "Serve standard input and output instead of a socket; stop at the end of the input",
   },
   http: {
     kind: "string",
@@ -29,45 +33,48 @@ export const flags = {
   "allow-origin": {
     kind: "string",
     hint: "ORIGINS",
-    help: "Pages that may use HTTP and WebSocket, with commas between them",
+    help: "Origins of web pages that may use HTTP and WebSocket, separated by commas",
   },
   "tls-cert": { kind: "string", hint: "FILE", help: "Certificate for HTTPS (PEM)" },
-  "tls-key": { kind: "string", hint: "FILE", help: "Its key (PEM)" },
-  "insecure-http": { kind: "boolean", help: "Listen without TLS on an address that others can reach" },
+  "tls-key": { kind: "string", hint: "FILE", help: "Key of the certificate (PEM)" },
+  "insecure-http": {
+    kind: "boolean",
+    help: "Listen without TLS on an address that other machines can reach",
+  },
   announce: {
     kind: "string",
     hint: "WHEN",
     choices: ["auto", "on", "off"],
     default: "auto",
-    help: "Be found by others of this user: on, off, or auto, which is unless it is private to its caller",
+    help: "Write the discovery file: on, off, or auto, which is off for a daemon that is private to its caller",
   },
   "runtime-dir": {
     kind: "string",
     hint: "DIR",
-    help: "Where daemons are found ($XDG_RUNTIME_DIR/trl, else /tmp/trl-UID)",
+    help: "Directory of the discovery files ($XDG_RUNTIME_DIR/trl, else /tmp/trl-UID)",
   },
   journal: {
     kind: "string",
     hint: "WHETHER",
     choices: ["on", "off"],
     default: "on",
-    help: "Note how commands and terminals ended, beside the socket, for the case that it is killed: on or off",
+    help: "Journal beside the socket, for recovery after the daemon is killed: on or off",
   },
   config: {
     kind: "string",
     hint: "FILE",
-    help: "Runtimes and labels (~/.config/trl/config.toml, where it is there)",
+    help: "Runtimes and labels (~/.config/trl/config.toml, if it exists)",
   },
   runtime: {
     kind: "string",
     hint: "NAME=KIND:TARGET",
-    help: "Another place for sessions, such as gpu=ssh:user@host; may be given more than once",
+    help: "Runtime for sessions, such as gpu=ssh:user@host; may be given more than once",
   },
-  labels: { kind: "string", hint: "LABELS", help: "What this daemon has, such as gpu,isolated" },
+  labels: { kind: "string", hint: "LABELS", help: "Labels of this daemon, such as gpu,isolated" },
   "run-dir": {
     kind: "string",
     hint: "DIR",
-    help: "Where its private directory is made ($XDG_RUNTIME_DIR, else /dev/shm, else /tmp)",
+    help: "Parent of the private run directory ($XDG_RUNTIME_DIR, else /dev/shm, else /tmp)",
   },
   "executables-dir": {
     kind: "string",
@@ -81,11 +88,15 @@ export const flags = {
   "stall-timeout-s": {
     kind: "seconds",
     default: 30,
-    help: "A stream's client that takes nothing for so long is let go; 0 = never",
+    help: "Disconnect a stream's client that reads nothing for so long; 0 = never",
   },
   "max-sessions": { kind: "count", default: 64, help: "Sessions at a time" },
-  "max-idle-sec": { kind: "seconds", default: 3600, help: "A session idle for so long is ended; 0 = never" },
-  "session-ttl-sec": { kind: "seconds", default: 86400, help: "A session so old is ended; 0 = never" },
+  "max-idle-sec": {
+    kind: "seconds",
+    default: 3600,
+    help: "End a session that is idle for so long; 0 = never",
+  },
+  "session-ttl-sec": { kind: "seconds", default: 86400, help: "End a session of this age; 0 = never" },
   "session-max-commands": { kind: "count", default: 1000, help: "Commands per session; 0 = no limit" },
   "session-max-processes": {
     kind: "count",
@@ -95,7 +106,7 @@ export const flags = {
   "connection-max-sessions": {
     kind: "count",
     default: 0,
-    help: "Sessions and terminals that one connection may have made; 0 = no limit",
+    help: "Sessions and terminals that one connection may create; 0 = no limit",
   },
   "connection-max-commands": {
     kind: "count",
@@ -105,37 +116,41 @@ export const flags = {
   "connection-max-requests": {
     kind: "count",
     default: 1024,
-    help: "Requests of one connection that are answered at a time; more wait",
+    help: "Requests of one connection that are handled at a time; more wait",
   },
   "connection-max-bytes": {
     kind: "count",
     default: 8388608,
-    help: "Replies that a connection has not read; with more it is not read either",
+    help: "Unread replies of one connection; with more, its requests wait",
   },
   "inherit-env": {
     kind: "string",
     hint: "MODE",
     choices: ["all", "safe", "none"],
     default: "all",
-    help: "What sessions inherit of the daemon's variables: all, safe (no credentials) or none",
+    help: "Variables of the daemon that sessions inherit: all, safe (no credentials) or none",
   },
   "env-include": {
     kind: "string",
     hint: "PATTERNS",
-    help: "Names that are inherited all the same, such as LC_*,TZ",
+    help: "Names that are always inherited, such as LC_*,TZ",
   },
   "env-exclude": { kind: "string", hint: "PATTERNS", help: "Names that are never inherited, such as AWS_*" },
   "idle-exit-s": {
     kind: "seconds",
     default: 0,
-    help: "End when there was neither a client nor a session for so long; 0 = never",
+    help: "Stop after so long without a client and a session; 0 = never",
   },
   "fd-warning-threshold": {
     kind: "count",
     default: 0,
     help: "Open descriptors from which new sessions are refused; 0 = 80 % of the limit",
   },
-  "memory-pressure-mb": { kind: "count", default: 0, help: "The same for the daemon's memory; 0 = off" },
+  "memory-pressure-mb": {
+    kind: "count",
+    default: 0,
+    help: "Memory of the daemon from which new sessions are refused; 0 = off",
+  },
   "pty-driver": {
     kind: "string",
     hint: "DRIVER",
@@ -153,7 +168,7 @@ export const flags = {
     hint: "FORMAT",
     choices: ["pretty", "json"],
     default: "pretty",
-    help: "How to log, on stderr: pretty or json",
+    help: "Format of the log on stderr: pretty or json",
   },
   verbose: { kind: "boolean", help: "Log each command" },
   "allow-root": { kind: "boolean", help: "Do not warn when started as root" },

@@ -1,4 +1,5 @@
-// --http and what belongs to it. Without TLS nobody but this machine is listened to, unless that was said.
+// Reads --http and the flags that belong to it. Without TLS the address must be a loopback address, unless --insecure-http
+// is given.
 import { isLoopback } from "../server/transports/http/gate.ts";
 import type { FlagName } from "./flags.ts";
 import { OptionError } from "./option-error.ts";

@@ -1,4 +1,4 @@
-// One daemon per socket: an exclusive lock on the pid file, which the kernel gives back however the holder ends.
+// One daemon per socket: an exclusive lock on the pid file. The kernel releases it however the holder ends.
 import {
   closeSync,
   constants,
@@ -13,32 +13,32 @@ import {
 import { tryLock } from "../platform/libc.ts";
 import { processTable } from "../platform/process-table.ts";
 import { failureOf } from "../util/failure.ts";
-import { forOwnerAlone } from "../util/private-files.ts";
+import { withPrivateUmask } from "../util/private-files.ts";
 import { beside } from "../util/socket-path.ts";
 import { OptionError } from "./option-error.ts";
 
-/** A daemon that was told to stop needs a moment; its successor may already be starting. */
-const patienceMs = 1500;
+/** For a daemon that is stopping while its successor already starts. */
+const lockTimeoutMs = 1500;
 
 export interface InstanceLock {
-  /** It is held as long as this is open, in whatever program. */
+  /** The lock is held while this descriptor is open, also across exec. */
   fd: number;
-  /** Who held it last and did not give it back: it was killed, or it would not be ours now. */
+  /** The pid of a previous holder that did not release the lock: it was killed. */
   readonly predecessor: number | undefined;
   release(): void;
 }
 
-/** One that the program before us holds. */
-export const keptLock = (fd: number, socketPath: string): InstanceLock =>
+/** In a takeover: the lock that the previous executable acquired. */
+export const inheritedLock = (fd: number, socketPath: string): InstanceLock =>
   held(fd, beside(socketPath, ".pid"));
 
-/** Undefined where another daemon holds it. */
+/** Undefined if another daemon holds it. */
 export async function acquireLock(socketPath: string): Promise<InstanceLock | undefined> {
   const path = beside(socketPath, ".pid");
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + lockTimeoutMs;
   for (;;) {
     const fd = openPidFile(path);
-    // The file may have been removed by its last holder between the opening and the locking.
+    // The last holder may remove the file between `open` and `lock`; a lock on a removed file excludes no other daemon.
     if (tryLock(fd) && isSameFile(fd, path)) return hold(fd, path);
     closeSync(fd);
     if (performance.now() > deadline) return undefined;
@@ -54,17 +54,17 @@ export function holderOf(socketPath: string): string | undefined {
   }
 }
 
-/** False where it is not known. */
+/** False if the holder is not known. */
 export function isHolderDead(socketPath: string): boolean {
   const holder = processTable.entry(Number(holderOf(socketPath) ?? process.pid));
   return holder === undefined || holder.isZombie;
 }
 
-/** Never another's file: not through a link, and not one that holds something else than a pid. */
+/** Refuses files that are not a pid file of this user: symbolic links, and files with other contents than a pid. */
 function openPidFile(path: string): number {
   const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
   try {
-    const fd = forOwnerAlone(() => openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK));
+    const fd = withPrivateUmask(() => openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK));
     if (isPidFile(fd)) return fd;
     closeSync(fd);
   } catch (error) {
@@ -91,7 +91,7 @@ function hold(fd: number, path: string): InstanceLock {
     ftruncateSync(fd);
     writeSync(fd, `${process.pid}\n`, 0);
   } catch (error) {
-    lock.release(); // the disk is full
+    lock.release(); // for example, the disk is full
     throw unusable(path, error);
   }
   return lock;

@@ -1,111 +1,100 @@
-// The ways in, as they were asked for: made anew, or as the program before has left them.
+// Opens the listeners that the options ask for: HTTP, Unix socket and standard input, all with the same server. In a
+// takeover they reuse the listening sockets of the previous executable.
 import { readFileSync } from "node:fs";
-import type { Instant } from "../core/lifetime/instant.ts";
 import type { Log } from "../core/log.ts";
-import { descriptorLimit } from "../core/resources.ts";
 import type { SessionRegistry } from "../core/session/registry.ts";
-import type { Recovered } from "../recovery/recovered.ts";
-import type { Runtimes } from "../remote/runtimes.ts";
-import type { ServerCounters } from "../server/counters.ts";
-import type { ResumePoints } from "../server/resume-points.ts";
-import { Server } from "../server/server.ts";
+import { descriptorLimit } from "../platform/own-process.ts";
+import type { Server } from "../server/server.ts";
 import { isLoopback } from "../server/transports/http/gate.ts";
 import { HttpListener } from "../server/transports/http/serve.ts";
 import type { Listener } from "../server/transports/listener.ts";
 import { StdioListener } from "../server/transports/stdio.ts";
 import { UnixListener } from "../server/transports/unix.ts";
-import type { Handover } from "../upgrade/schema/document.ts";
-import type { Upgrader } from "../upgrade/upgrader.ts";
+import type { StateDocument } from "../upgrade/schema/document.ts";
 import { tokenVariable } from "../util/token-file.ts";
-import { version } from "../util/version.ts";
 import { orOptionError } from "./option-error.ts";
 import type { DaemonOptions } from "./options.ts";
 import { freshToken, obtainToken, tokenCheck } from "./token.ts";
-
-/** What the doors lead to. */
-export interface Services {
-  options: DaemonOptions;
-  registry: SessionRegistry;
-  runtimes: Runtimes;
-  counters: ServerCounters;
-  resumePoints: ResumePoints;
-  /** What is known of a daemon that was killed. */
-  recovered: Recovered;
-  upgrader: Upgrader;
-  startedAt: Instant;
-  log: Log;
-}
 
 interface Tls {
   cert: string;
   key: string;
 }
 
-export interface Opened {
-  doors: Listener[];
+export class Listeners {
+  readonly token: string;
+  readonly isToken: (given: string) => boolean;
+  readonly tls: Tls | undefined;
   http: HttpListener | undefined;
   unix: Listener | undefined;
-  tls: Tls | undefined;
-  token: string;
-  /** Resolves when standard input has ended, where the daemon speaks there. */
-  done: Promise<string>;
-}
+  readonly #all: Listener[] = [];
+  readonly #stdinEnded = Promise.withResolvers<string>();
 
-/** All lead to the same dispatcher. */
-export function openListeners(rooms: Services, before: Handover | undefined): Opened {
-  const { options, registry, log } = rooms;
-  const { socketPath } = options;
-  const given = options.env[tokenVariable];
-  const token =
-    before?.token ??
-    (options.hasSocket || options.http ? obtainToken(socketPath, given) : (given ?? freshToken()));
-  const isToken = tokenCheck(token);
-  const server = serverOf(rooms, isToken);
-  const doors: Listener[] = [];
-  let done = new Promise<string>(() => {});
-  const tls = options.http?.tls && readTls(options.http.tls, before?.http?.tls);
-  let http: HttpListener | undefined;
-  if (options.http) {
-    http = orOptionError(
-      `--http${tls ? ", --tls-cert, --tls-key" : ""}`,
-      () => new HttpListener({ ...options.http!, tls, isToken, registry, server, before: before?.http }),
-    );
-    doors.push(http);
-    log.info("listening", { http: http.url });
-    if (!tls && !isLoopback(options.http.hostname))
-      log.warn("HTTP without TLS on an address that others can reach: the token travels in clear text");
+  constructor(
+    readonly options: DaemonOptions,
+    readonly before: StateDocument | undefined,
+    readonly log: Log,
+  ) {
+    this.token = before?.token ?? tokenFor(options);
+    this.isToken = tokenCheck(this.token);
+    this.tls = options.http?.tls && readTls(options.http.tls, before?.http?.tls);
   }
-  // After what may fail: nothing is left of a daemon that did not start.
-  let unix: Listener | undefined;
-  if (options.hasSocket) {
-    const maxConnections = Math.floor(descriptorLimit() / 2);
-    unix = new UnixListener({ path: socketPath, server, maxConnections, fd: before?.unix?.fd });
-    doors.push(unix);
+
+  /** From here on requests arrive. The listeners that may fail come first, so that a failed start leaves no socket. */
+  open(server: Server, registry: SessionRegistry): void {
+    const { options, before, isToken, tls } = this;
+    const { http } = options;
+    if (http) {
+      this.http = orOptionError(
+        `--http${tls ? ", --tls-cert, --tls-key" : ""}`,
+        () => new HttpListener({ ...http, tls, isToken, registry, server, before: before?.http }),
+      );
+      this.#all.push(this.http);
+      this.log.info("listening", { http: this.http.url });
+      if (!tls && !isLoopback(http.hostname))
+        this.log.warn(
+          "HTTP without TLS on an address that others can reach: the token travels in clear text",
+        );
+    }
+    if (options.hasSocket) {
+      const maxConnections = Math.floor(descriptorLimit() / 2);
+      const path = options.socketPath;
+      this.unix = new UnixListener({ path, server, maxConnections, fd: before?.unix?.fd });
+      this.#all.push(this.unix);
+    }
+    if (options.isStdin) {
+      const stdio = new StdioListener(server);
+      this.#all.push(stdio);
+      void stdio.ended.then(this.#stdinEnded.resolve);
+    }
   }
-  if (options.isStdin) {
-    const stdio = new StdioListener(server);
-    doors.push(stdio);
-    done = stdio.ended;
+
+  get all(): readonly Listener[] {
+    return this.#all;
   }
-  return { doors, http, unix, tls, token, done };
+
+  /** Resolves when standard input has ended, in a daemon that listens there. */
+  get stdinEnded(): Promise<string> {
+    return this.#stdinEnded.promise;
+  }
+
+  stopAccepting(): void {
+    for (const listener of this.#all) listener.stopAccepting();
+  }
+
+  /** Sends the last replies, then closes every connection. */
+  async close(): Promise<void> {
+    await Promise.all(this.#all.map((listener) => listener.drainAndClose()));
+  }
 }
 
-function serverOf({ options, upgrader, ...services }: Services, isToken: (given: string) => boolean): Server {
-  const { maxLineBytes, stallTimeoutS, labels, connectionLimits } = options;
-  return new Server({
-    ...services,
-    ...{ version, maxLineBytes, stallTimeoutS, labels, connectionLimits, isToken },
-    transports: transportsOf(options),
-    upgrading: upgrader,
-  });
+/** A daemon that only serves standard input needs no token file. */
+function tokenFor({ hasSocket, http, socketPath, env }: DaemonOptions): string {
+  const given = env[tokenVariable];
+  return hasSocket || http ? obtainToken(socketPath, given) : (given ?? freshToken());
 }
 
-export function transportsOf({ hasSocket, http, isStdin }: DaemonOptions): string[] {
-  const open = [hasSocket && "unix", http && "http", http && "websocket", isStdin && "stdin"];
-  return open.filter((name) => typeof name === "string");
-}
-
-/** Where the files have gone since, what was in them will do. */
+/** In a takeover the files may be gone; their previous contents are in the state document. */
 function readTls({ certFile, keyFile }: { certFile: string; keyFile: string }, before: Tls | undefined): Tls {
   return orOptionError("--tls-cert, --tls-key", () => {
     try {

@@ -1,4 +1,4 @@
-// The daemon's log, on stderr: for people on a terminal, or one JSON object a line for machines.
+// The daemon's log, on stderr: readable lines (pretty), or one JSON object per line.
 import { type ConsolaReporter, createConsola, LogLevels, type LogType } from "consola/core";
 import type { Log, LogFields } from "../core/log.ts";
 import { isTerminal } from "../platform/libc.ts";
@@ -10,13 +10,13 @@ export function createLog(options: { format: "pretty" | "json"; isVerbose: boole
     level: options.isVerbose ? LogLevels.debug : LogLevels.info,
     reporters: [isJson ? jsonReporter() : prettyReporter()],
   });
-  const say =
+  const write =
     (level: keyof Log) =>
     (message: string, fields: LogFields = {}) =>
       isJson ? consola[level](message, fields) : consola[level](message + asWords(fields));
-  // Said for every command: what nobody will read is not put together.
-  const debug = options.isVerbose ? say("debug") : () => {};
-  return { debug, info: say("info"), warn: say("warn"), error: say("error") };
+  // Called for every command, so a line that is not printed is not formatted either.
+  const debug = options.isVerbose ? write("debug") : () => {};
+  return { debug, info: write("info"), warn: write("warn"), error: write("error") };
 }
 
 function jsonReporter(): ConsolaReporter {
@@ -30,7 +30,7 @@ function jsonReporter(): ConsolaReporter {
   };
 }
 
-/** The console of the machine itself has few characters. */
+/** The font of the Linux console lacks the symbols. */
 const isConsole = process.env["TERM"] === "linux";
 const signs: Partial<Record<LogType, [tone: Tone, sign: string]>> = {
   debug: ["dim", isConsole ? "D" : "\u2699"],
@@ -39,7 +39,7 @@ const signs: Partial<Record<LogType, [tone: Tone, sign: string]>> = {
   error: ["red", "ERROR"],
 };
 
-/** Where lines are kept, whoever keeps them notes the time; a terminal does not. */
+/** Prints the time on a terminal alone: a journal or a log file has its own timestamps. */
 function prettyReporter(): ConsolaReporter {
   const print = stderrPrinter();
   const isOnTerminal = isTerminal(2);
@@ -48,14 +48,14 @@ function prettyReporter(): ConsolaReporter {
     log({ date, type, args }) {
       const [tone, sign] = signs[type] ?? ["dim", type];
       const time = isOnTerminal ? `${paint("dim", date.toTimeString().slice(0, 8))} ` : "";
-      print(`${time}${paint(tone, sign)} ${args.join(" ")}`); // behind the message, how often it was repeated
+      print(`${time}${paint(tone, sign)} ${args.join(" ")}`); // consola appends how often the message was repeated
     },
   };
 }
 
 /**
- * Not by `process.stderr`, which is a stream above the same, and milliseconds of the start. Whoever read the log may go
- * away, and the daemon goes on.
+ * Writes without `process.stderr`, which takes milliseconds to load. Write errors are ignored: the reader of the log may
+ * go away, and the daemon continues.
  */
 function stderrPrinter(): (line: string) => void {
   let sink: Bun.FileSink | undefined;
@@ -68,7 +68,7 @@ function stderrPrinter(): (line: string) => void {
       ignore(sink.write(`${line}\n`));
       ignore(sink.flush());
     } catch {
-      // closed
+      // stderr is closed
     }
   };
 }

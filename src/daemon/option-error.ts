@@ -1,15 +1,15 @@
-/** A setting that cannot be used; its message is for the person who gave it. */
+/** A setting that cannot be used. The message names the setting, and is printed to the user as it is. */
 export class OptionError extends Error {
   constructor(
     message: string,
-    /** On any machine, and not just where something is in its way here. */
+    /** Wrong on any machine, as opposed to refused by this one: the exit code is that of a usage error. */
     readonly isWrong = false,
   ) {
     super(message);
   }
 }
 
-/** What goes wrong is told by the flag that asked for it. */
+/** Turns any error of `action` into an OptionError that names the flag. */
 export function orOptionError<T>(flag: string, action: () => T): T {
   try {
     return action();

@@ -1,10 +1,10 @@
-// From flags and environment to typed options. A flag wins over TRL_<NAME>, which wins over --env-file.
+// Reads flags and environment into typed options. A flag wins over TRL_<NAME>, which wins over --env-file.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
-import type { EnvPolicy } from "../core/isolation/env-policy.ts";
+import type { EnvPolicy } from "../core/options.ts";
 import type { ConnectionLimits } from "../server/quota.ts";
-import { announcementsDirs } from "../util/runtime-dir.ts";
+import { discoveryDirs } from "../util/runtime-dir.ts";
 import { resolveSocketPath } from "../util/socket-path.ts";
 import type { KnownRuntime } from "./config.ts";
 import { environmentName, type FlagName, type FlagTable, flags } from "./flags.ts";
@@ -15,21 +15,21 @@ import { readRuntimeOptions } from "./runtime-options.ts";
 export interface DaemonOptions {
   socketPath: string;
   socketDir: string | undefined;
-  /** Not where it speaks on its standard input and output, unless a socket was asked for as well. */
+  /** False with --stdin, unless a flag names a socket as well. */
   hasSocket: boolean;
   isStdin: boolean;
-  /** Started by somebody for the moment: it ends with its caller. */
+  /** A temporary daemon, which ends with its caller. */
   isForCaller: boolean;
-  /** Notes for the one that comes after it, should it be killed. */
+  /** Whether it writes a journal, from which its successor recovers if this daemon is killed. */
   hasJournal: boolean;
   http: HttpListenerOptions | undefined;
-  /** Where it announces itself; undefined where it does not. */
+  /** Directory of the discovery file; undefined = none is written. */
   announcementsDir: string | undefined;
-  /** Where its private directory is made; undefined = in memory, where there is such a place. */
+  /** Parent of the private run directory; undefined = a memory file system if there is one. */
   runDir: string | undefined;
   executablesDir: string | undefined;
   runtimes: KnownRuntime[];
-  /** What this daemon has, for those who choose a runtime by that. */
+  /** Labels of this daemon, by which clients choose a runtime. */
   labels: string[];
   shell: string | undefined;
   defaultTimeoutS: number;
@@ -50,7 +50,7 @@ export interface DaemonOptions {
   logFormat: "pretty" | "json";
   isVerbose: boolean;
   allowsRoot: boolean;
-  /** The daemon's environment with --env-file under it. */
+  /** The daemon's environment. It wins over --env-file. */
   env: Record<string, string>;
 }
 
@@ -71,7 +71,7 @@ export function readOptions(
     socketPath: text("socket-path"),
     socketDir: text("socket-dir"),
   };
-  // A flag wins over a variable, also where it is the other one of the two.
+  // A flag wins over a variable, also over the variable of the other flag.
   if (given["socket-dir"] !== undefined && given["socket-path"] === undefined) socket.socketPath = undefined;
   const hasSocket = !isOn("stdin") || given["socket-path"] !== undefined || given["socket-dir"] !== undefined;
   const isForCaller = env[environmentName("lifeline")] !== undefined;
@@ -83,7 +83,7 @@ export function readOptions(
     isForCaller,
     hasJournal: text("journal") === "on" && hasSocket && !isForCaller,
     http: readHttpOptions(text, isOn("insecure-http")),
-    announcementsDir: placeToAnnounce(
+    announcementsDir: discoveryDir(
       text("announce"),
       { hasSocket, isPrivate: isOn("stdin") || isForCaller },
       {
@@ -132,21 +132,21 @@ const patternsIn = (text: string | undefined): string[] =>
     .map((pattern) => pattern.trim())
     .filter(Boolean);
 
-/** With none at a time, nothing would ever be answered. */
+/** A limit of 0 would block every request. */
 function atLeastOne(name: FlagName, number: (name: FlagName) => number): number {
   const value = number(name);
   if (value < 1) throw new OptionError(`--${name} needs a whole number >= 1, not "${value}"`);
   return value;
 }
 
-/** Who was started by somebody for their own use, and ends with them, is not for others. */
-function placeToAnnounce(
+/** With `auto`, a daemon that is private to its caller writes no discovery file. */
+function discoveryDir(
   when: string | undefined,
   { hasSocket, isPrivate }: { hasSocket: boolean; isPrivate: boolean },
   env: Record<string, string | undefined>,
 ): string | undefined {
   if (when === "on" && !hasSocket) throw new OptionError("--announce on needs a socket to lead to");
-  return when === "on" || (when === "auto" && !isPrivate) ? announcementsDirs(env)[0] : undefined;
+  return when === "on" || (when === "auto" && !isPrivate) ? discoveryDirs(env)[0] : undefined;
 }
 
 const absolute = (path: string | undefined) => (path === undefined ? undefined : resolve(path));

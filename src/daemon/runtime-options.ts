@@ -1,4 +1,4 @@
-// --config, --runtime and --labels. A flag wins over the file.
+// Reads --config, --runtime and --labels. A flag wins over the configuration file.
 import * as v from "valibot";
 import { TrlError } from "../protocol/errors.ts";
 import { hostRuntime, Label, RuntimeName } from "../protocol/runtime.ts";

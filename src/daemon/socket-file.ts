@@ -1,6 +1,6 @@
-// The file of the socket: is somebody there, is it left over, may it be removed?
+// Inspects the socket file: whether a daemon listens on it, and whether it is stale and may be removed.
 import { lstatSync, mkdirSync, unlinkSync } from "node:fs";
-import { forOwnerAlone } from "../util/private-files.ts";
+import { withPrivateUmask } from "../util/private-files.ts";
 import { OptionError } from "./option-error.ts";
 
 export type SocketFile = "free" | "in-use" | "stale" | "not-ours";
@@ -13,10 +13,10 @@ export async function inspectSocketFile(path: string): Promise<SocketFile> {
   return stat.uid === process.getuid?.() ? "stale" : "not-ours";
 }
 
-/** What a killed daemon was just starting holds its socket until it has become another program. */
+/** A child that a killed daemon had just forked holds the listening socket until it execs. */
 const forkedMaxMs = 500;
 
-/** The same, where somebody who was seen there may be about to go. */
+/** As `inspectSocketFile`, but retries while the socket is in use and the holder of the lock is dead. */
 export async function inspectSettled(path: string, isHolderDead: () => boolean): Promise<SocketFile> {
   const deadline = performance.now() + forkedMaxMs;
   for (;;) {
@@ -32,7 +32,7 @@ export function removeStale(path: string): void {
 
 export function makeSocketDir(dir: string): void {
   try {
-    forOwnerAlone(() => mkdirSync(dir, { recursive: true }));
+    withPrivateUmask(() => mkdirSync(dir, { recursive: true }));
   } catch (error) {
     throw new OptionError(`--socket-dir: ${(error as Error).message}`);
   }
@@ -44,7 +44,7 @@ async function answers(path: string): Promise<boolean> {
     socket.terminate();
     return true;
   } catch (error) {
-    // Only a refusal shows that nobody listens; with anything else somebody may.
+    // Only ECONNREFUSED shows that no process listens; after any other error one may.
     return (error as NodeJS.ErrnoException).code !== "ECONNREFUSED";
   }
 }

@@ -1,14 +1,14 @@
-// The word that frontends prove themselves with: 256 bits in a file that only its owner can read, beside the socket.
+// The token that clients authenticate with: 256 random bits in a file beside the socket that only its owner can read.
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { failureOf } from "../util/failure.ts";
-import { forOwnerAlone } from "../util/private-files.ts";
+import { withPrivateUmask } from "../util/private-files.ts";
 import { randomHex } from "../util/random.ts";
 import { readTokenFile, type TokenFile, tokenPath, tokenVariable } from "../util/token-file.ts";
 import { OptionError } from "./option-error.ts";
 
 const tokenBytes = 32;
 
-/** The environment's token where it has one, else the file's, which is made on the first start. */
+/** The token of the environment, or else that of the file, which the first start creates. */
 export function obtainToken(socketPath: string, fromEnvironment: string | undefined): string {
   if (fromEnvironment) return fromEnvironment;
   const path = tokenPath(socketPath);
@@ -19,30 +19,30 @@ export function obtainToken(socketPath: string, fromEnvironment: string | undefi
   throw new OptionError(`${cannotBeMade}: ${path} exists and is no token of this user; ${remedy}`);
 }
 
-/** Nothing is lost with them. All else is somebody's own file that happens to have the name. */
+/** States of a token file that may be overwritten without loss. Any other file is not trl's, and stays. */
 const replaceable = new Set<TokenFile["state"]>(["missing", "empty", "not-private"]);
 
 const cannotBeMade = "the token's file cannot be made";
 
-/** For where nobody but us is to know one. */
+/** A token that is in no file. */
 export const freshToken = (): string => randomHex(tokenBytes);
 
 function makeToken(path: string): string {
   const token = freshToken();
-  const fresh = `${path}.${randomHex(4)}`;
+  const temporary = `${path}.${randomHex(4)}`;
   try {
-    forOwnerAlone(() => writeFileSync(fresh, `${token}\n`, { flag: "wx" }));
-    renameSync(fresh, path); // never half written
+    withPrivateUmask(() => writeFileSync(temporary, `${token}\n`, { flag: "wx" }));
+    renameSync(temporary, path); // so that no reader sees a partial file
   } catch (error) {
-    rmSync(fresh, { force: true });
+    rmSync(temporary, { force: true });
     throw new OptionError(`${cannotBeMade}: ${failureOf(error)}`);
   }
   return token;
 }
 
-/** Takes the same time for every wrong word, whatever its length. */
+/** Compares in constant time, for tokens of any length. */
 export function tokenCheck(token: string): (given: string) => boolean {
   const digest = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
-  const right = digest(token);
-  return (given) => crypto.timingSafeEqual(digest(given), right);
+  const expected = digest(token);
+  return (given) => crypto.timingSafeEqual(digest(given), expected);
 }

@@ -1,21 +1,23 @@
-// Private directories that are named after the process that made them: `trl-PID-xxxxxx`. Those of processes that are
-// gone are removed by the next daemon. A name proves nothing: only what holds the mark of its maker is ever removed.
+// Private directories, named after the process that created them: `trl-PID-xxxxxx`. The next daemon removes those of
+// processes that have ended. A name proves nothing: only a directory with a valid mark file is ever removed.
+
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { forOwnerAlone } from "../util/private-files.ts";
-import { ownWorld } from "./pid-namespace.ts";
+import { withPrivateUmask } from "../util/private-files.ts";
+import { ownPidScope } from "./pid-namespace.ts";
 import { startTimeOf } from "./start-time.ts";
 
 export interface AbandonedDir {
   path: string;
-  /** Of the process that made it. */
+  /** Of the process that created it. */
   pid: number;
 }
 
-/** Who has made a directory: a pid alone may be another's by now, or count in another container. */
+/** Identifies the process that created a directory: the pid alone may be reused, or be of another container. */
 interface Mark {
   pid: number;
   startTime: string;
+  /** The pid scope. */
   world: string;
 }
 
@@ -26,9 +28,9 @@ export const hasOwnDirName = (path: string): boolean => dirName.test(basename(pa
 const markName = ".trl";
 const markBytesMax = 1024;
 
-/** Readable by its owner alone. */
+/** Creates a directory with mode 0700 and a mark. */
 export function makeOwnDir(base: string): string {
-  return forOwnerAlone(() => {
+  return withPrivateUmask(() => {
     const path = mkdtempSync(join(base, `trl-${process.pid}-`));
     try {
       writeFileSync(join(path, markName), `${JSON.stringify(ownMark())}\n`, { flag: "wx" });
@@ -40,9 +42,9 @@ export function makeOwnDir(base: string): string {
   });
 }
 
-/** Ours, of processes of this world that are not there any more. */
+/** Directories of this user that were created in this pid scope by processes that have ended. */
 export function abandonedDirs(base: string): AbandonedDir[] {
-  const world = ownWorld();
+  const world = ownPidScope();
   return namesIn(base).flatMap((name) => {
     const path = join(base, name);
     const mark = markOf(path);
@@ -54,32 +56,32 @@ export function removeAbandonedDirs(base: string): void {
   for (const { path } of abandonedDirs(base)) rmSync(path, { recursive: true, force: true });
 }
 
-/** Whoever made it; what is no such directory stays. */
+/** Removes the directory, also if its process runs; does nothing if it has no valid mark. */
 export function removeOwnDir(path: string): void {
   if (markOf(path)) rmSync(path, { recursive: true, force: true });
 }
 
-let known: { [Name in keyof Mark]: Mark[Name] | undefined } | undefined;
+let ownMarkFields: { [Name in keyof Mark]: Mark[Name] | undefined } | undefined;
 
-/** Not whole where the system does not tell: then nobody can know later whether we live, and the directory stays. */
-function ownMark(): NonNullable<typeof known> {
-  known ??= { pid: process.pid, startTime: startTimeOf(process.pid), world: ownWorld() };
-  return known;
+/** Incomplete if the system does not provide a field: such a mark is invalid, and the directory stays for good. */
+function ownMark(): NonNullable<typeof ownMarkFields> {
+  ownMarkFields ??= { pid: process.pid, startTime: startTimeOf(process.pid), world: ownPidScope() };
+  return ownMarkFields;
 }
 
-/** Undefined where it is not a directory of ours alone that holds a whole mark, of the process it is named after. */
+/** Undefined unless it is a private directory of this user with a complete mark of the process in its name. */
 function markOf(path: string): Mark | undefined {
   const pid = dirName.exec(basename(path))?.[1];
   if (pid === undefined) return undefined;
   try {
     const stat = lstatSync(path);
-    if (!stat.isDirectory() || !isOurs(stat) || (stat.mode & 0o777) !== 0o700) return undefined;
+    if (!stat.isDirectory() || !isOfThisUser(stat) || (stat.mode & 0o777) !== 0o700) return undefined;
     const file = lstatSync(join(path, markName));
-    if (!file.isFile() || !isOurs(file) || file.size > markBytesMax) return undefined;
+    if (!file.isFile() || !isOfThisUser(file) || file.size > markBytesMax) return undefined;
     const mark: unknown = JSON.parse(readFileSync(join(path, markName), "utf8"));
     return isMark(mark) && String(mark.pid) === pid ? mark : undefined;
   } catch {
-    return undefined; // gone meanwhile, without a mark, or with half of one
+    return undefined; // removed meanwhile, without a mark, or with a partial one
   }
 }
 
@@ -88,13 +90,13 @@ function isMark(value: unknown): value is Mark {
   return Number.isSafeInteger(pid) && typeof startTime === "string" && typeof world === "string";
 }
 
-const isOurs = ({ uid }: { uid: number }) => uid === process.getuid?.();
+const isOfThisUser = ({ uid }: { uid: number }) => uid === process.getuid?.();
 
 function namesIn(base: string): string[] {
   try {
     return readdirSync(base);
   } catch {
-    return []; // not there, or not to be looked into
+    return []; // missing or unreadable
   }
 }
 

@@ -1,9 +1,20 @@
-// The descriptor behind a door, where the system lets it be handed to another program.
-import { type ListeningSocket, listening as onLinux } from "./linux/listening.ts";
+// The descriptor behind a listener, on systems where another program can inherit it.
+import { findListeningSocket } from "./linux/listening.ts";
 
+export interface ListeningSocket {
+  readonly fd: number;
+  /** Clients wait in the kernel's queue, and none is refused. Pauses nest: each needs its own `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Puts another listening socket under this descriptor number. */
+  replaceWith(fd: number): void;
+}
+
+/** Runs `listen` and finds the socket that it opens, or was given. Undefined outside of Linux. */
 export function listening<T>(
-  make: () => T,
+  listen: () => T,
   given?: number,
 ): { made: T; socket: ListeningSocket | undefined } {
-  return process.platform === "linux" ? onLinux(make, given) : { made: make(), socket: undefined };
+  if (process.platform === "linux") return findListeningSocket(listen, given);
+  return { made: listen(), socket: undefined };
 }

@@ -1,8 +1,9 @@
-// Containers may share a directory and count their processes each for itself: a pid says something only in its world.
-import { worldOnLinux } from "./linux/pid-namespace.ts";
+// The scope of pids. Containers may share a directory while each counts its own processes: a pid that was read from a file
+// is only valid within the scope that it was written in.
+import { pidScopeOnLinux } from "./linux/pid-namespace.ts";
 
-/** Names the system in which pids and start times mean what they mean here; undefined where that is not known. */
-export function ownWorld(): string | undefined {
-  // Elsewhere start times are dates, and there is one namespace.
-  return process.platform === "linux" ? worldOnLinux() : process.platform;
+/** Identifies the boot and the pid namespace in which pids and start times are valid; undefined if it is not known. */
+export function ownPidScope(): string | undefined {
+  // On other systems start times are dates, and there is one namespace.
+  return process.platform === "linux" ? pidScopeOnLinux() : process.platform;
 }

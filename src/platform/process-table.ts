@@ -1,4 +1,4 @@
-// What the operating system knows of its processes, behind one small interface.
+// The system's table of processes, and signals that reach only the process that was read from it.
 import { constants } from "node:os";
 import { darwinProcesses } from "./darwin/process-table.ts";
 import { kill } from "./libc.ts";
@@ -7,27 +7,27 @@ import { linuxProcesses } from "./linux/process-table.ts";
 export interface ProcessEntry {
   pid: number;
   ppid: number;
-  /** Process group and session: what `kill -pgid` and job control go by. */
+  /** Process group and session, the targets of `kill -pgid` and of job control. */
   pgid: number;
   sid: number;
-  /** With the pid, names one process for ever: pids are used again. */
+  /** Identifies the process together with the pid, which the kernel reuses. */
   startTime: string;
   isZombie: boolean;
-  /** Another one after each `exec`, and a fork's is its parent's; undefined where the system does not tell. */
-  image: string | undefined;
-  /** How many it has; undefined where the system does not tell. */
+  /** Changes with each `exec`, and a fork has that of its parent; undefined if the system does not provide it. */
+  execId: string | undefined;
+  /** Undefined if the system does not provide it. */
   threads: number | undefined;
 }
 
-/** What a signal is to a process. */
-export interface Stance {
-  /** Neither caught nor ignored: for most signals, its end. */
+/** How a process handles one signal. */
+export interface SignalDisposition {
+  /** Neither caught nor ignored: most signals end the process. */
   isDefault: boolean;
   isBlocked: boolean;
   isPending: boolean;
 }
 
-/** Any process of this machine, with one variable of its environment and its mark, where those can be read. */
+/** A process with one variable of its environment and its mark, if this user may read them. */
 export interface SurveyedProcess extends ProcessEntry {
   variable: string | undefined;
   mark: bigint | undefined;
@@ -36,46 +36,46 @@ export interface SurveyedProcess extends ProcessEntry {
 export interface ProcessTable {
   entry(pid: number): ProcessEntry | undefined;
   list(): ProcessEntry[];
-  /** Direct children; those of ours include adopted orphans. One that is known to have one thread is read faster. */
+  /** Direct children; those of this process include adopted orphans. Faster if the process has one thread. */
   childrenOf(pid: number, threads?: number): number[];
   commandLine(pid: number): string;
   /** Variables of the environment that the process was started with, by name. */
   environmentOf(pid: number, names: readonly string[]): Record<string, string>;
-  /** Has neither a command line nor an environment, as for a moment in the middle of execve. */
-  isBlank(pid: number): boolean;
-  /** The number that a session's processes inherit (marks.ts); undefined where there is none, or no way to read it. */
+  /** Whether it has neither a command line nor an environment, as in the middle of execve. */
+  isMidExec(pid: number): boolean;
+  /** The mark that a session's processes inherit (process-mark.ts); undefined if there is none, or it is not readable. */
   markOf(pid: number): bigint | undefined;
-  /** All processes. Takes its time, in which others have their turns. */
+  /** All processes, with the variable of that name. Yields to the event loop meanwhile. */
   survey(name: string): Promise<SurveyedProcess[]>;
-  /** Names the system in which pids and start times mean what they mean here: this start of it, this namespace. */
-  world(): string;
-  /** Whether a process counts its pids as we do. */
-  isInOurWorld(pid: number): boolean;
-  /** Undefined where the process has gone, or the system does not tell. */
-  stanceOf(pid: number, signal: NodeJS.Signals): Stance | undefined;
-  /** Of all processes of this machine the last that was made; 0 where the system does not tell. */
+  /** Identifies the boot and the pid namespace in which pids and start times are valid. */
+  pidScope(): string;
+  /** Whether the process is in the pid namespace of this one. */
+  sharesPidScope(pid: number): boolean;
+  /** Undefined if the process has ended, or the system does not provide it. */
+  signalDisposition(pid: number, signal: NodeJS.Signals): SignalDisposition | undefined;
+  /** The pid of the newest process of the machine; 0 if the system does not provide it. */
   newestPid(): number;
 }
 
 export const processTable: ProcessTable = process.platform === "linux" ? linuxProcesses : darwinProcesses;
 
-/** Signals a process only while it is still the one that was looked at. */
+/** Signals the process unless its pid has been reused. */
 export function signalProcess(target: ProcessEntry, signal: NodeJS.Signals): void {
-  if (isSame(target)) sendSignal(target.pid, signal);
+  if (isSameProcess(target)) sendSignal(target.pid, signal);
 }
 
-/** Its pid has not been used again; it may have ended. */
-export const isSame = ({ pid, startTime }: ProcessEntry): boolean =>
+/** Whether the pid has not been reused; the process may be a zombie. */
+export const isSameProcess = ({ pid, startTime }: ProcessEntry): boolean =>
   processTable.entry(pid)?.startTime === startTime;
 
-export function isLiving({ pid, startTime }: ProcessEntry): boolean {
+export function isAlive({ pid, startTime }: ProcessEntry): boolean {
   const now = processTable.entry(pid);
   return now?.startTime === startTime && !now.isZombie;
 }
 
-/** Signals a pid, or a group as `-pgid`. False where nobody is there any more. */
+/** Signals a pid, or a group as `-pgid`. False if there is no such process or group. */
 export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
-  // 0 and -1 would be our own group, and everybody.
+  // kill(2) takes 0 for the own group and -1 for every process.
   if (!Number.isInteger(pid) || Math.abs(pid) <= 1 || Math.abs(pid) === process.pid) return false;
   return kill(pid, signal === 0 ? 0 : constants.signals[signal]);
 }

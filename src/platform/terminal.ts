@@ -1,39 +1,34 @@
-// Stops and continues a program's output, out of the user's sight, or reads it in the driver's place. Neither driver can
-// stop reading by itself, and a program that prints without end would keep everybody else waiting.
-import type { PtySpec, TerminalSize } from "../core/terminal/drivers/driver.ts";
-import { MasterReader } from "../core/terminal/drivers/master-reader-linux.ts";
+// Pseudo-terminals beyond what Bun offers: stops and continues a program's output, finds descriptors of a terminal and
+// reads its state. Neither driver can stop reading, and a program that prints without end would starve other clients.
 import * as linux from "./linux/terminal.ts";
 
 export interface OutputValve {
   close(): void;
   open(): void;
-  /** Gives its descriptor back; the output flows. */
+  /** Lets the output flow and closes the valve's descriptor. */
   dispose(): void;
 }
 
 const isLinux = process.platform === "linux";
 
-/** Undefined where the system has no such thing, or the process has no terminal (any more). */
-export function valveOf(pid: number): OutputValve | undefined {
-  return isLinux ? linux.valveOf(pid) : undefined;
+/** Undefined if the process has no terminal, and outside of Linux. */
+export const valveOf = (pid: number): OutputValve | undefined => (isLinux ? linux.valveOf(pid) : undefined);
+
+/** A descriptor of the terminal's master for the caller to close. Undefined if there is none, and outside of Linux. */
+export const duplicateMaster = (pid: number): number | undefined =>
+  isLinux ? linux.duplicateMaster(pid) : undefined;
+
+/** The program's side of the terminal of a master, for the caller to close. Undefined before Linux 4.13 and on other systems. */
+export const openSlave = (masterFd: number): number | undefined =>
+  isLinux ? linux.openSlave(masterFd) : undefined;
+
+/** Sets the size through the master. Does nothing outside of Linux, where the driver resizes. */
+export function setSize(masterFd: number, size: { cols: number; rows: number }): void {
+  if (isLinux) linux.setSize(masterFd, size);
 }
 
-/** Reads a terminal's output by a descriptor of its master. Undefined where the system has no such thing. */
-export function readMaster(fd: number, onOutput: PtySpec["onOutput"]): MasterReader | undefined {
-  return isLinux ? MasterReader.start(fd, onOutput) : undefined;
-}
+/** Bytes of input that the program has not read yet; 0 outside of Linux. */
+export const unreadInput = (pid: number): number => (isLinux ? linux.unreadInput(pid) : 0);
 
-/** For writing to the terminal at once; to be closed by the caller. Undefined where it cannot be had. */
-export function duplicateMaster(pid: number): number | undefined {
-  return isLinux ? linux.duplicateMaster(pid) : undefined;
-}
-
-/** By its master; where that is not Linux, a terminal's size is the business of whoever made it. */
-export function setSize(fd: number, size: TerminalSize): void {
-  if (isLinux) linux.setSize(fd, size);
-}
-
-/** Bytes of input that the terminal holds and the program has not read; 0 where that cannot be known. */
-export function unreadInput(pid: number): number {
-  return isLinux ? linux.unreadInput(pid) : 0;
-}
+/** Whether a read of the master returns output now; false outside of Linux. */
+export const hasOutput = (masterFd: number): boolean => isLinux && linux.hasOutput(masterFd);

@@ -1,6 +1,6 @@
-// A file beside the socket, for the case that the daemon is killed: the commands and terminals that it has and had, and
-// the processes that it keeps. Written after those who are being answered, all of one turn at a time. The kernel has
-// what was written when the daemon is killed, so that nothing is flushed to the disk, and it takes microseconds.
+// The journal: a file beside the socket that survives when the daemon is killed. It holds the commands and terminals
+// that run or have ended, and the owned processes. Writes happen after the replies of the same event-loop turn, in one
+// batch. The kernel keeps written data when a process is killed, so nothing is synced to disk.
 import {
   closeSync,
   constants,
@@ -15,9 +15,9 @@ import {
 } from "node:fs";
 import { journalBytesMax, journalPauseMs, retainedCommandsMax } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
-import { Census, type NotedProcess } from "./census.ts";
-import { type NotedDaemon, noteOf } from "./daemons.ts";
-import { hasEnded, type JournalRecord } from "./record.ts";
+import { daemonsLine, type JournaledDaemon } from "./journal-daemons.ts";
+import { hasEnded, type JournalRecord } from "./journal-record.ts";
+import { type JournaledProcess, ProcessList } from "./process-list.ts";
 
 const startedDelayMs = 3;
 
@@ -25,18 +25,16 @@ export class Journal {
   readonly #running = new Map<string, JournalRecord>();
   /** In the order of their end. */
   readonly #ended = new Map<string, JournalRecord>();
-  readonly #census = new Census();
-  #predecessors: readonly NotedDaemon[] = [];
+  readonly #processes = new ProcessList();
+  #predecessors: readonly JournaledDaemon[] = [];
   #fd: number | undefined;
   #bytes = 0;
   #bytesMax = journalBytesMax;
   #pending: object[] = [];
-  #flushing: Timer | undefined;
-  #notBefore = 0;
-  #hasComplained = false;
+  #flushTimer: Timer | undefined;
+  #retryAt = 0;
+  #hasWarned = false;
   #isClosed = false;
-  /** Hears of all that is written. */
-  onRecord: (record: JournalRecord) => void = () => {};
 
   constructor(
     readonly path: string,
@@ -49,36 +47,35 @@ export class Journal {
     }
   }
 
-  /** What was known of the id before is replaced. */
+  /** Replaces the earlier record of the same id. */
   write(record: JournalRecord): void {
     this.#running.delete(record.id);
     this.#ended.delete(record.id);
     (hasEnded(record) ? this.#ended : this.#running).set(record.id, record);
     if (this.#ended.size > retainedCommandsMax) this.#ended.delete(this.#ended.keys().next().value!);
-    // Of a command that has begun, a little later: most are over by then, and it is being waited for.
+    // A start is written after a delay: most commands end earlier, and the write would delay their replies.
     this.#append(record, hasEnded(record) ? 0 : startedDelayMs);
-    this.onRecord(record);
   }
 
-  /** Daemons that were killed on this socket, and what is known of their processes, while these are being ended. */
-  inherit(predecessors: readonly NotedDaemon[], processes: readonly NotedProcess[]): void {
-    const { inherited } = this.#census;
+  /** Killed daemons of this socket and their leftover processes, while these are being ended. */
+  inherit(predecessors: readonly JournaledDaemon[], processes: readonly JournaledProcess[]): void {
+    const { inherited } = this.#processes;
     const isNews = [predecessors, processes, this.#predecessors, inherited].some(({ length }) => length > 0);
-    if (!isNews) return; // as after every orderly end
+    if (!isNews) return; // nothing was killed
     this.#predecessors = predecessors;
-    this.#census.inherited = processes;
-    this.#append(noteOf(predecessors));
-    this.#append(this.#census);
+    this.#processes.inherited = processes;
+    this.#append(daemonsLine(predecessors));
+    this.#append(this.#processes);
   }
 
-  /** To be called now and then, with the pids of what is in custody. */
-  tend(pids: number[]): void {
-    const isGone = this.#fd !== undefined && !existsSync(this.path); // a cleaner came by
-    if (isGone) this.#close();
-    if (this.#census.take(pids) || isGone) this.#append(this.#census);
+  /** Writes the list of owned processes if it has changed, or if another program has removed the file. */
+  writeProcesses(pids: number[]): void {
+    const isRemoved = this.#fd !== undefined && !existsSync(this.path);
+    if (isRemoved) this.#close();
+    if (this.#processes.update(pids) || isRemoved) this.#append(this.#processes);
   }
 
-  /** An orderly end: all who waited were told how theirs ended, and there is nobody to come back to. */
+  /** For an orderly shutdown, after which there is nothing to recover. */
   remove(): void {
     this.#isClosed = true;
     this.#close();
@@ -86,20 +83,20 @@ export class Journal {
       requireJournal(this.path);
       rmSync(this.path, { force: true });
     } catch {
-      // somebody else's is in its place
+      // the path is another program's file by now
     }
   }
 
   #append(line: object, delayMs = 0): void {
-    if (this.#isClosed || performance.now() < this.#notBefore) return;
+    if (this.#isClosed || performance.now() < this.#retryAt) return;
     this.#pending.push(line);
     if (delayMs === 0) setImmediate(() => this.#flush());
-    else this.#flushing ??= setTimeout(() => this.#flush(), delayMs);
+    else this.#flushTimer ??= setTimeout(() => this.#flush(), delayMs);
   }
 
   #flush(): void {
-    clearTimeout(this.#flushing);
-    this.#flushing = undefined;
+    clearTimeout(this.#flushTimer);
+    this.#flushTimer = undefined;
     if (this.#isClosed || this.#pending.length === 0) return;
     const text = this.#pending.map(lineOf).join("");
     this.#pending = [];
@@ -111,7 +108,7 @@ export class Journal {
     }
   }
 
-  /** All that counts, in a new file: whole from the first moment, in place of the old one. */
+  /** Writes the current state to a new file and renames it over the old one, so a reader never sees half of it. */
   #rewrite(): void {
     this.#close();
     const fresh = `${this.path}.new`;
@@ -119,10 +116,10 @@ export class Journal {
     rmSync(fresh, { force: true });
     const fd = openSync(fresh, "ax", 0o600);
     try {
-      fchmodSync(fd, 0o600); // a umask may have taken from it
+      fchmodSync(fd, 0o600); // a strict umask may have removed the owner's bits
       const records = [...this.#ended.values(), ...this.#running.values()];
       this.#bytes = 0;
-      this.#writeAll(fd, [noteOf(this.#predecessors), this.#census, ...records].map(lineOf).join(""));
+      this.#writeAll(fd, [daemonsLine(this.#predecessors), this.#processes, ...records].map(lineOf).join(""));
       renameSync(fresh, this.path);
     } catch (error) {
       closeSync(fd);
@@ -144,16 +141,16 @@ export class Journal {
     this.#fd = undefined;
   }
 
-  /** The commands go on: what would have been noted is not, and is noted again when there is room. */
+  /** Commands go on without a journal. Lines are dropped until `#retryAt`; the next write then rewrites the whole file. */
   #failed({ message }: Error): void {
     this.#close();
-    this.#notBefore = performance.now() + journalPauseMs;
-    if (!this.#hasComplained) this.log.warn("the journal cannot be written", { cause: message });
-    this.#hasComplained = true;
+    this.#retryAt = performance.now() + journalPauseMs;
+    if (!this.#hasWarned) this.log.warn("the journal cannot be written", { cause: message });
+    this.#hasWarned = true;
   }
 }
 
-/** Never another's file: throws where there is one, of whatever kind, that no journal of this user is. */
+/** Throws if the path exists and is not a journal of this user, so that no other file is ever overwritten. */
 function requireJournal(path: string): void {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   let fd: number | undefined;
@@ -167,10 +164,10 @@ function requireJournal(path: string): void {
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
-  throw new Error(`${path} exists and is no journal of this user`);
+  throw new Error(`${path} exists and is not a journal of this user`);
 }
 
-/** By its first line, or empty. */
+/** A journal is empty or begins with the list of daemons. */
 function isJournal(fd: number): boolean {
   const begin = Buffer.alloc(16);
   return /^($|\{"daemons":\[\d)/.test(begin.toString("latin1", 0, readSync(fd, begin)));

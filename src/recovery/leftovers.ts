@@ -1,43 +1,41 @@
-// What daemons that were killed have left: processes, control groups, directories. Looked for when this daemon listens
-// already, and never in one go: nobody waits for it. Whose a process was is told by the tag in its environment, by the
-// mark that it inherited, by the control group that it is in, by what the dead daemon had noted of it, or by its
-// parents; never by its name.
-import { membersOf, sweepCgroups, thaw } from "../core/isolation/abandoned-cgroups.ts";
-import { killPatienceMs, leftoverGraceMs } from "../core/limits.ts";
+// Ends what killed daemons left behind: processes, control groups, directories. Runs in slices after this daemon
+// listens, so that requests are not delayed. A process is a leftover by the tag in its environment, by its inherited
+// mark, by its control group, by the journal, or by its parents; never by its name.
+import { killTimeoutMs, leftoverGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { daemonMark, daemonOfMark } from "../core/process/marks.ts";
 import { signalAll } from "../core/process/signal-all.ts";
-import { inSlices } from "../core/process/slices.ts";
 import { tagNames } from "../core/process/tags.ts";
-import { daemonTag, markOfDeadStdio, tagOfDeadStdio } from "../daemon/daemon-tag.ts";
+import { TimeSlicer } from "../core/process/time-slicer.ts";
 import { type AbandonedDir, abandonedDirs } from "../platform/abandoned-dirs.ts";
 import {
-  isLiving,
+  isAlive,
   type ProcessEntry,
   processTable,
   type SurveyedProcess,
   signalProcess,
 } from "../platform/process-table.ts";
 import { files } from "../util/lazy-modules.ts";
-import { kinOf, withDescendants } from "./process-relatives.ts";
+import { cgroupMembers, removeCgroups, thawCgroups } from "./abandoned-cgroups.ts";
+import { daemonTag, markOfDeadStdio, tagOfDeadStdio } from "./daemon-tag.ts";
 
 export interface LeftoversSpec {
   socketPath: string;
-  /** Those who had this socket and were killed. Never one that lives: to be known for certain, by its lock. */
+  /** Pids of killed daemons of this socket. The instance lock proves that none of them runs. */
   predecessors: readonly number[];
-  /** What the last of them had in custody, as it noted it. */
-  noted: readonly Pick<ProcessEntry, "pid" | "startTime">[];
-  /** Hears of all that were found so far, when there are others. */
+  /** The owned processes in the journal of the last of them. */
+  journaled: readonly Pick<ProcessEntry, "pid" | "startTime">[];
+  /** Called with all processes found so far, whenever there are new ones. */
   onFound(processes: ProcessEntry[]): void;
-  /** Where daemons make their directories. */
+  /** Directories in which daemons make their run directories. */
   bases: readonly string[];
   log: Log;
 }
 
-/** How often the dying are looked at. */
+/** Interval of the check whether signalled processes have ended. */
 const pollMs = 10;
-/** When those who were killed are still there after so long, all are looked for again. */
-const lookAgainMs = 100;
+/** Survivors of SIGKILL are searched for again after this time: they may have forked. */
+const searchAgainMs = 100;
 
 export class Leftovers {
   /** Resolves when nothing is left. */
@@ -45,7 +43,7 @@ export class Leftovers {
   readonly #spec: LeftoversSpec;
   readonly #tags: Set<string>;
   readonly #marks: Set<bigint>;
-  readonly #met = new Map<string, ProcessEntry>();
+  readonly #found = new Map<string, ProcessEntry>();
   #dirs: AbandonedDir[] = [];
   #killAt = performance.now() + leftoverGraceMs;
 
@@ -59,7 +57,7 @@ export class Leftovers {
     });
   }
 
-  /** For a daemon that is about to end itself: without it nobody would know of them. */
+  /** Skips the rest of the grace period, for a daemon that shuts down itself. */
   hurry(): Promise<void> {
     this.#killAt = 0;
     return this.ended;
@@ -67,102 +65,125 @@ export class Leftovers {
 
   async #end(): Promise<void> {
     const began = performance.now();
-    await new Promise(setImmediate); // whoever has waited for the socket is served first
+    await new Promise(setImmediate); // clients that waited for the socket are served first
     this.#dirs = this.#spec.bases.flatMap((base) => abandonedDirs(base));
-    for (const { path, pid } of this.#dirs) thaw(path, pid);
+    for (const { path, pid } of this.#dirs) thawCgroups(path, pid);
     const survivors = await this.#endProcesses();
-    for (const { path, pid } of this.#dirs) await sweepCgroups(path, pid);
+    for (const { path, pid } of this.#dirs) await removeCgroups(path, pid);
     for (const { path } of this.#dirs)
       await files()
         .rm(path, { recursive: true, force: true })
         .catch(() => {});
     const { log } = this.#spec;
     for (const { pid } of survivors) log.error("a process could not be killed", { pid });
-    if (this.#met.size === 0) return;
+    if (this.#found.size === 0) return;
     const durationMs = Math.round(performance.now() - began);
     log.warn("ended what a killed daemon had left", {
-      processes: this.#met.size - survivors.length,
+      processes: this.#found.size - survivors.length,
       durationMs,
     });
   }
 
-  /** SIGTERM, a grace, SIGKILL, and again until a look finds nobody. */
+  /** SIGTERM, a grace period, then SIGKILL until a search finds no process. Returns the survivors. */
   async #endProcesses(): Promise<ProcessEntry[]> {
     for (;;) {
-      const found = await this.#find();
+      const found = await this.#search();
       const now = performance.now();
-      if (found.length === 0 || now > this.#killAt + killPatienceMs + leftoverGraceMs) return found;
-      this.#note(found);
+      if (found.length === 0 || now > this.#killAt + killTimeoutMs + leftoverGraceMs) return found;
+      this.#remember(found);
       const isGrace = now < this.#killAt;
       await signalEach(found, isGrace ? "SIGTERM" : "SIGKILL");
-      const until = () => (isGrace ? this.#killAt : now + lookAgainMs);
-      while (found.some(isLiving) && performance.now() < until()) await Bun.sleep(pollMs);
+      const until = () => (isGrace ? this.#killAt : now + searchAgainMs);
+      while (found.some(isAlive) && performance.now() < until()) await Bun.sleep(pollMs);
     }
   }
 
-  /** Neither this daemon, nor who has started it, nor what it has started itself. */
-  async #find(): Promise<ProcessEntry[]> {
+  /** Excludes this daemon, its ancestors and its descendants. */
+  async #search(): Promise<ProcessEntry[]> {
     const all = (await processTable.survey(tagNames.daemon)).filter(({ isZombie }) => !isZombie);
-    const spared = kinOf(process.pid, all);
-    const inGroups = new Set(this.#dirs.flatMap(({ path, pid }) => membersOf(path, pid)));
+    const excluded = relativesOf(process.pid, all);
+    const inGroups = new Set(this.#dirs.flatMap(({ path, pid }) => cgroupMembers(path, pid)));
     const isLeft = (process: SurveyedProcess) =>
-      !spared.has(process.pid) &&
+      !excluded.has(process.pid) &&
       (inGroups.has(process.pid) ||
         this.#isTagged(process) ||
         this.#isMarked(process) ||
-        this.#isNoted(process) ||
-        this.#isMet(process));
-    return withDescendants(all.filter(isLeft), all).filter(({ pid }) => !spared.has(pid));
+        this.#isJournaled(process) ||
+        this.#wasFound(process));
+    return withDescendants(all.filter(isLeft), all).filter(({ pid }) => !excluded.has(pid));
   }
 
   #isTagged({ pid, startTime, variable }: SurveyedProcess): boolean {
     if (variable === undefined) return false;
-    // Pids are used again: where ours was a predecessor's, only who is older than we are is its.
+    // A predecessor may have had our pid: then only processes older than this daemon are its leftovers.
     if (variable === daemonTag(this.#spec.socketPath) && !isOlderThanUs(startTime)) return false;
-    // A pid in a tag is that of the namespace of its daemon: in another one, another's.
-    return (this.#tags.has(variable) && processTable.isInOurWorld(pid)) || tagOfDeadStdio(variable, pid);
+    // The pid in a tag is valid only in the pid namespace of its daemon.
+    return (this.#tags.has(variable) && processTable.sharesPidScope(pid)) || tagOfDeadStdio(variable, pid);
   }
 
-  /** The same rules for one that has cleared its environment. */
+  /** The same rules for a process that cleared its environment. */
   #isMarked({ pid, startTime, mark }: SurveyedProcess): boolean {
     if (mark === undefined) return false;
     const daemon = daemonOfMark(mark);
     if (daemon === daemonMark(daemonTag(this.#spec.socketPath)) && !isOlderThanUs(startTime)) return false;
-    return (this.#marks.has(daemon) && processTable.isInOurWorld(pid)) || markOfDeadStdio(daemon, pid);
+    return (this.#marks.has(daemon) && processTable.sharesPidScope(pid)) || markOfDeadStdio(daemon, pid);
   }
 
-  #isNoted({ pid, startTime }: ProcessEntry): boolean {
-    return this.#spec.noted.some((noted) => noted.pid === pid && noted.startTime === startTime);
+  #isJournaled({ pid, startTime }: ProcessEntry): boolean {
+    return this.#spec.journaled.some((known) => known.pid === pid && known.startTime === startTime);
   }
 
-  /** Its parents, by whom it was known, may have ended first. */
-  #isMet(process: ProcessEntry): boolean {
-    return this.#met.has(keyOf(process));
+  /** An earlier search may have found it by a parent that has ended since. */
+  #wasFound(process: ProcessEntry): boolean {
+    return this.#found.has(keyOf(process));
   }
 
-  #note(found: ProcessEntry[]): void {
-    const others = found.filter((process) => !this.#isMet(process));
+  #remember(found: ProcessEntry[]): void {
+    const others = found.filter((process) => !this.#wasFound(process));
     for (const process of others) {
-      this.#met.set(keyOf(process), process);
+      this.#found.set(keyOf(process), process);
       this.#spec.log.debug("left by a killed daemon", { pid: process.pid });
     }
-    if (others.length > 0) this.#spec.onFound([...this.#met.values()]);
+    if (others.length > 0) this.#spec.onFound([...this.#found.values()]);
   }
 }
 
 const keyOf = ({ pid, startTime }: ProcessEntry): string => `${pid} ${startTime}`;
 
-/** Times are numbers on Linux, and dates elsewhere. */
+/** Start times are clock ticks on Linux and dates on macOS. */
 function isOlderThanUs(startTime: string): boolean {
   const ours = processTable.entry(process.pid)?.startTime ?? "";
   const timeOf = (text: string) => (/^\d+$/.test(text) ? Number(text) : Date.parse(text));
   return timeOf(startTime) < timeOf(ours);
 }
 
-/** The survey took a while: only who is still the same is meant. Our own group is never signalled as a whole. */
+/** Each pid is checked again before its signal, since it may have been reused. Our own group is never signalled as a whole. */
 async function signalEach(found: ProcessEntry[], signal: NodeJS.Signals): Promise<void> {
   const ownGroup = processTable.entry(process.pid)?.pgid;
   const others = found.filter(({ pgid }) => pgid !== ownGroup);
-  await inSlices(signalAll(others, signal));
+  await new TimeSlicer().run(signalAll(others, signal));
   for (const entry of found) if (entry.pgid === ownGroup) signalProcess(entry, signal);
+}
+
+/** The given processes and all their descendants, each once. */
+function withDescendants<P extends ProcessEntry>(starts: P[], all: P[]): P[] {
+  const children = Map.groupBy(all, ({ ppid }) => ppid);
+  const found = new Map<number, P>();
+  const queue = [...starts];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (found.has(next.pid)) continue;
+    found.set(next.pid, next);
+    queue.push(...(children.get(next.pid) ?? []));
+  }
+  return [...found.values()];
+}
+
+/** The pids of a process, its ancestors and its descendants. */
+function relativesOf(pid: number, all: ProcessEntry[]): Set<number> {
+  const byPid = new Map(all.map((entry) => [entry.pid, entry]));
+  const own = byPid.get(pid);
+  const relatives = new Set(own ? withDescendants([own], all).map((entry) => entry.pid) : [pid]);
+  for (let at = own && byPid.get(own.ppid); at && !relatives.has(at.pid); at = byPid.get(at.ppid))
+    relatives.add(at.pid);
+  return relatives;
 }

@@ -1,50 +1,50 @@
-// The journal of a daemon that was killed.
+// Reads the journal of a killed daemon. Does not write it (journal.ts).
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { journalBytesMax, retainedCommandsMax, retainedSeconds } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { lostExitCode, lostReason } from "../protocol/exec.ts";
-import { type NotedProcess, processesFrom } from "./census.ts";
-import { daemonsFrom, type NotedDaemon } from "./daemons.ts";
-import { type EndedRecord, hasEnded, type JournalRecord, recordFrom } from "./record.ts";
+import { daemonsFrom, type JournaledDaemon } from "./journal-daemons.ts";
+import { type EndedRecord, hasEnded, type JournalRecord, recordFrom } from "./journal-record.ts";
+import { type JournaledProcess, processesFrom } from "./process-list.ts";
 
-export interface FoundJournal {
-  /** Of commands and terminals: those that had ended, and those that ran, which are lost. */
+export interface JournalContents {
+  /** Commands and terminals: first those that had ended, then those that ran, with the reason `lost`. */
   records: EndedRecord[];
-  /** Daemons that it speaks of, whose it is first. */
-  daemons: NotedDaemon[];
-  processes: NotedProcess[];
+  /** The writer of the journal, then the killed daemons before it. */
+  daemons: JournaledDaemon[];
+  processes: JournaledProcess[];
 }
 
-/** It is written anew long before. */
+/** A daemon rewrites its journal long before it is this large, so a larger file is no journal. */
 const readableBytesMax = 16 * journalBytesMax;
 
-/** Lines that are none are passed over: one that was cut off is the rule and no exception. */
-export function readJournal(path: string, log: Log): FoundJournal {
-  const found: FoundJournal = { records: [], daemons: [], processes: [] };
+/** Skips invalid lines: the last line of a killed daemon is usually cut off. */
+export function readJournal(path: string, log: Log): JournalContents {
+  const found: JournalContents = { records: [], daemons: [], processes: [] };
   const records = new Map<string, JournalRecord>();
   for (const line of textOf(path, log).split("\n")) {
     const value = objectFrom(line);
     if (value === undefined) continue;
     const record = recordFrom(value);
     if (record) {
-      records.delete(record.id); // the order is that of the last that was heard
+      records.delete(record.id); // keeps the map in the order of the latest records
       records.set(record.id, record);
     }
     found.processes = processesFrom(value) ?? found.processes;
     found.daemons = daemonsFrom(value) ?? found.daemons;
   }
-  found.records = stillKept([...records.values()], Date.now());
+  found.records = retained([...records.values()], Date.now());
   return found;
 }
 
-/** The last that have ended, and behind them those that ran. */
-function stillKept(records: JournalRecord[], now: number): EndedRecord[] {
-  const isKept = ({ endedAt }: EndedRecord) => now - endedAt <= retainedSeconds * 1000;
-  const ended = records.filter(hasEnded).filter(isKept).slice(-retainedCommandsMax);
+/** The latest ended ones within the retention limits, then those that ran. */
+function retained(records: JournalRecord[], now: number): EndedRecord[] {
+  const isRetained = ({ endedAt }: EndedRecord) => now - endedAt <= retainedSeconds * 1000;
+  const ended = records.filter(hasEnded).filter(isRetained).slice(-retainedCommandsMax);
   return [...ended, ...records.filter((record) => !hasEnded(record)).map((record) => lost(record, now))];
 }
 
-/** Nobody knows how it ended; that it has is seen to. */
+/** Its exit code is unknown; leftovers.ts ends its processes. */
 function lost(record: JournalRecord, now: number): EndedRecord {
   return {
     ...record,
@@ -59,7 +59,7 @@ function lost(record: JournalRecord, now: number): EndedRecord {
   };
 }
 
-/** A file of ours, and not by way of a link. */
+/** Refuses symbolic links and files of other users. */
 function textOf(path: string, log: Log): string {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   let fd: number | undefined;
@@ -67,7 +67,7 @@ function textOf(path: string, log: Log): string {
     fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     const { size, uid } = fstatSync(fd);
     const isOurs = fstatSync(fd).isFile() && uid === process.getuid?.() && size <= readableBytesMax;
-    if (!isOurs) throw new Error("it is no journal of this user");
+    if (!isOurs) throw new Error("it is not a journal of this user");
     return readFileSync(fd, "utf8");
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

@@ -1,18 +1,27 @@
-// What is known of the commands and terminals of a daemon that was killed, for those who ask for them: for as long as
-// what has ended is kept otherwise.
+// The commands and terminals of a killed daemon, for requests that ask for them. They are kept for `retainedSeconds`
+// after their end, like commands of this daemon.
 import { Instant, steadyMs } from "../core/lifetime/instant.ts";
 import { retainedSeconds } from "../core/limits.ts";
-import type { EndedRecord } from "./record.ts";
+import type { EndedRecord } from "./journal-record.ts";
 
 export class Recovered {
   readonly #records: Map<string, { record: EndedRecord; endedMs: number }>;
-  /** Resolves when nothing of them is left. */
-  cleared: Promise<void> = Promise.resolve();
+  #cleanup: Promise<void> = Promise.resolve();
 
   constructor(records: readonly EndedRecord[] = []) {
-    // No other clock than the wall's outlives the machine; from here on the steady one counts.
+    // Only the wall clock survives a reboot; ages are counted by the steady clock from here on.
     const known = (record: EndedRecord) => ({ record, endedMs: new Instant(record.endedAt).steadyMs });
     this.#records = new Map(records.map((record) => [record.id, known(record)]));
+  }
+
+  /** Resolves when all of their processes have ended. */
+  get cleared(): Promise<void> {
+    return this.#cleanup;
+  }
+
+  /** The cleanup of leftover processes has started; `cleared` waits for it. */
+  cleanupStarted(cleanup: Promise<void>): void {
+    this.#cleanup = cleanup;
   }
 
   command(id: string): EndedRecord | undefined {

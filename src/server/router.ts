@@ -28,10 +28,7 @@ export interface RouterServices {
 }
 
 export class Router {
-  constructor(readonly services: RouterServices) {
-    const { registry, runtimes } = services;
-    registry.isTakenElsewhere = (id) => runtimes.routes.isLive(id);
-  }
+  constructor(readonly services: RouterServices) {}
 
   call(method: MethodName, given: unknown, context: RequestContext): unknown {
     const routing = routingOf[method];

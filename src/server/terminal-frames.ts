@@ -24,8 +24,8 @@ export const methodDialect: TerminalDialect = {
   redrawFields: (offset) => `,"offset":${offset},"redraw":true`,
   resize: ({ id }, { cols, rows }) => `{"session_id":"${id}","type":"resize","cols":${cols},"rows":${rows}}`,
   gap: ({ id }, from, to) => `{"session_id":"${id}","type":"gap","from":${from},"to":${to}}`,
-  exit: ({ id, exit, keeping, ring }) =>
-    `{"session_id":"${id}","type":"exit","exit_code":${exit!.exitCode},"signal":${JSON.stringify(exit!.signal)},"reason":"${keeping.reason}","offset":${ring.end}}`,
+  exit: ({ id, exit, programEnd, ring }) =>
+    `{"session_id":"${id}","type":"exit","exit_code":${exit!.exitCode},"signal":${JSON.stringify(exit!.signal)},"reason":"${programEnd.reason}","offset":${ring.end}}`,
 };
 
 const quote = 0x22;

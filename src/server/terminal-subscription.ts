@@ -53,7 +53,7 @@ export class TerminalSubscription implements QueueSubscriber, TerminalListener {
     this.#acknowledged = this.#cursor;
     this.#wantsRedraw = from === undefined;
     this.#scrollback = scrollback;
-    terminal.audience.add(this);
+    terminal.subscribers.add(this);
     queue.attach(this);
   }
 
@@ -114,7 +114,7 @@ export class TerminalSubscription implements QueueSubscriber, TerminalListener {
     if (this.#isEnded) return;
     this.#isEnded = true;
     const { terminal, queue, onEnd } = this.#spec;
-    terminal.audience.remove(this);
+    terminal.subscribers.remove(this);
     queue.detach(this);
     onEnd();
   }

@@ -1,34 +1,33 @@
-// What a program finds in its environment when it is started to take another's place, and the way back.
-import { closeSync } from "node:fs";
+// The bootstrap environment: one variable by which a daemon passes its state to the executable that it becomes. Its name,
+// its keys and its kinds are a format between versions of trl and never change.
 import * as v from "valibot";
-import { become, unsetVariable } from "../platform/exec.ts";
-import { keepHolding } from "../platform/linux/held-signals.ts";
-import { keepAcrossExec, nameProcess } from "../platform/linux/inheritance.ts";
-import { openStateFile, type Received } from "./state-file.ts";
+import { unsetVariable } from "../platform/exec.ts";
+import { keepAcrossExec } from "../platform/linux/inheritance.ts";
 
 export const bootstrapVariable = "TRL_HANDOVER";
 
 const BootstrapEnvironment = v.variant("kind", [
-  /** The document is on standard input: would you understand it? */
+  /** A check before the upgrade: the program reads a state document from standard input and answers if it can read it. */
   v.object({ kind: v.literal("trial") }),
+  /** `forth`: the program takes over. `back`: a rollback to the program that wrote the state. */
   v.object({
     kind: v.picklist(["forth", "back"]),
-    /** The parcel, and all that it refers to. */
+    /** The state file, and every descriptor that its document refers to. */
     parcelFd: v.number(),
     descriptors: v.array(v.number()),
-    /** The program that was there before, whatever has become of its file; where it is, and its arguments. */
+    /** The previous executable, open because its file may be replaced or deleted, with its arguments and version. */
     programFd: v.number(),
     argv: v.array(v.string()),
     version: v.string(),
-    /** Why the one that should have come has not, for the one that is back. */
+    /** In a rollback: why the takeover failed, and the version that failed. */
     failure: v.optional(v.string()),
     failedVersion: v.optional(v.string()),
   }),
 ]);
 export type BootstrapEnvironment = v.InferOutput<typeof BootstrapEnvironment>;
-export type Delivery = Exclude<BootstrapEnvironment, { kind: "trial" }>;
+export type TakeoverEnvironment = Exclude<BootstrapEnvironment, { kind: "trial" }>;
 
-/** Undefined in a program that nobody has handed anything. It is nobody else's business afterwards. */
+/** Undefined in a program that was started anew. Removes the variable, so that no child process inherits it. */
 export function readBootstrapEnvironment(
   env: Record<string, string | undefined>,
 ): BootstrapEnvironment | undefined {
@@ -39,38 +38,8 @@ export function readBootstrapEnvironment(
   return v.parse(BootstrapEnvironment, JSON.parse(text));
 }
 
-/** The parcel is read; its descriptors are ours from now on, and not those of what we start. */
-export function accept(letter: Delivery): Received {
-  const received = openStateFile(letter.parcelFd);
-  keepAll(letter, false);
-  return received;
-}
-
-function keepAll({ parcelFd, programFd, descriptors }: Delivery, isKept: boolean): void {
+/** Whether the next exec keeps or closes every descriptor that the environment names. */
+export function keepDescriptors(environment: TakeoverEnvironment, isKept: boolean): void {
+  const { parcelFd, programFd, descriptors } = environment;
   for (const fd of [...descriptors, parcelFd, programFd]) keepAcrossExec(fd, isKept);
 }
-
-/** All of it stands. */
-export function conclude({ kind, parcelFd, programFd }: Delivery, { document }: Received): void {
-  if (kind === "back") nameProcess("trl");
-  // The door for HTTP has another number now.
-  for (const fd of [parcelFd, programFd, document.http?.fd]) if (fd !== undefined) closeSync(fd);
-}
-
-/** To the program that was there before; comes back only where that cannot be. Nothing has been read or written yet. */
-export function rollBack(letter: Delivery, failure: string, version: string): void {
-  if (letter.kind === "back") return; // it is that one already
-  keepAll(letter, true); // Bun, when it starts, has all of them closed by the next exec
-  keepHolding();
-  const back: BootstrapEnvironment = {
-    ...letter,
-    kind: "back",
-    failure: failure.slice(0, 500),
-    failedVersion: version,
-  };
-  const env = { [bootstrapVariable]: JSON.stringify(back) };
-  become({ path: pathOf(letter.programFd), argv: letter.argv, env });
-}
-
-/** A file that has no name any more has one here. */
-export const pathOf = (fd: number): string => `/dev/fd/${fd}`;

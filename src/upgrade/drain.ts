@@ -1,21 +1,21 @@
-// Where something cannot be handed over, nothing new is begun until it has ended by itself. Nothing is ever killed for it.
-
+// Drains the daemon before an upgrade: while something lives that cannot be handed over, new sessions are refused and
+// the drain waits for its end. It kills nothing.
 import type { SessionRegistry } from "../core/session/registry.ts";
 import { obstaclesIn } from "../core/session/upgrade-state.ts";
 import type { Runtimes } from "../remote/runtimes.ts";
 
-const lookMs = 100;
+const pollMs = 100;
 
-/** Whether a program can take another's place here while commands run. */
+/** Whether running commands and terminals survive an upgrade on this platform. */
 export const canHandOver = process.platform === "linux";
 
-/** What must have ended before. */
+/** What has to end before the upgrade, in words for the reply and for the error. */
 export function obstacles(registry: SessionRegistry, runtimes: Runtimes): string[] {
   const bound = runtimes.boundToUs.map(({ name }) => `the runtime ${name} ends with this program`);
-  return [...(canHandOver ? obstaclesIn(registry) : everythingIn(registry)), ...bound];
+  return [...(canHandOver ? obstaclesIn(registry) : runningIn(registry)), ...bound];
 }
 
-function everythingIn(registry: SessionRegistry): string[] {
+function runningIn(registry: SessionRegistry): string[] {
   const running = registry.list().filter((session) => session.isRunning);
   return [
     ...running.map(
@@ -27,7 +27,7 @@ function everythingIn(registry: SessionRegistry): string[] {
   ];
 }
 
-/** Undefined when nothing is in the way any more; else what still was when the time was over. */
+/** Resolves with undefined when nothing is in the way, or with the first obstacle when the timeout has passed. */
 export async function drain(
   registry: SessionRegistry,
   runtimes: Runtimes,
@@ -44,7 +44,7 @@ export async function drain(
       const [first] = obstacles(registry, runtimes);
       if (first === undefined) return undefined;
       if (performance.now() >= deadline) return first;
-      await Bun.sleep(lookMs);
+      await Bun.sleep(pollMs);
     }
   } finally {
     setDraining(false);

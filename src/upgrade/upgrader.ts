@@ -1,200 +1,190 @@
-// The daemon's way to its successor: it is tried, what cannot cross is waited for, clients are let go (they come back by
-// themselves), and in one moment in which nothing moves everything is written down and this process becomes the other
-// program. Where that fails, all goes on as it was.
-import { closeSync, openSync } from "node:fs";
+// Upgrades the running daemon to another executable: checks it, drains what cannot be handed over, closes the client
+// connections (clients reconnect), waits until no state is changing, and execs. If any step fails, the daemon continues.
 import type { Log } from "../core/log.ts";
-import type { SessionRegistry } from "../core/session/registry.ts";
-import { become } from "../platform/exec.ts";
 import { isTerminal } from "../platform/libc.ts";
-import { type BlockedSignals, holdSignals } from "../platform/linux/held-signals.ts";
-import { keepAcrossExec } from "../platform/linux/inheritance.ts";
-import { ownFile } from "../platform/linux/own-file.ts";
-import { leaveGoneDirectory, ownArgv, ownWords, programInPlace } from "../platform/linux/own-program.ts";
+import { holdSignals } from "../platform/linux/held-signals.ts";
+import { installedProgram, leaveDeletedDirectory, ownArguments } from "../platform/own-program.ts";
 import { TrlError } from "../protocol/errors.ts";
 import type { LastUpgrade, UpgradeParams, UpgradeResult } from "../protocol/system.ts";
-import type { Runtimes } from "../remote/runtimes.ts";
 import type { Upgrading } from "../server/handlers/handlers.ts";
-import type { Listener } from "../server/transports/listener.ts";
 import { version } from "../util/version.ts";
-import { bootstrapVariable, type Delivery } from "./bootstrap-environment.ts";
-import { requireProgram, tryProgram } from "./check-executable.ts";
+import type { TakeoverEnvironment } from "./bootstrap-environment.ts";
+import { type CheckedExecutable, checkExecutable, requireProgram } from "./check-executable.ts";
 import { canHandOver, drain, obstacles } from "./drain.ts";
-import type { Handover } from "./schema/document.ts";
-import type { Packing } from "./schema/fields.ts";
-import { StateFile, trialPacking } from "./state-file.ts";
+import { execFresh, execWithState } from "./exec.ts";
+import { type DaemonState, serializeDaemon } from "./serialize/daemon-state.ts";
+import { trialPacking } from "./serialize/state-file.ts";
 
 const defaultDrainTimeoutS = 60;
-/** For the last replies and output to leave: a client that is slower finds the rest where it was. */
-const flushMs = 2000;
-/** What is just ending, or being made, is waited for: a command that does not end by SIGTERM takes 2 s. */
-const restPatienceMs = 10_000;
-const unrest = "something that is just ending or being made does not come to an end";
+/** For the last replies and output. A slower client gets the rest from its resume point. */
+const flushTimeoutMs = 2000;
+/** For commands and sessions that are ending or starting; a command that ignores SIGTERM takes 2 s to end. */
+const settleTimeoutMs = 10_000;
+const notSettled = "a command or a session that is ending or starting does not finish";
 
-/** What there is to hand over. */
-export interface UpgradeServices {
-  registry: SessionRegistry;
-  runtimes: Runtimes;
-  doors: Listener[];
-  /** A daemon at the other end of a pipe has a client that cannot come back. */
+export interface UpgradeServices extends DaemonState {
+  /** The environment of this process, which the new executable gets as well. */
+  env: Record<string, string | undefined>;
+  /** A daemon on standard input has a client that cannot reconnect. */
   isStdin: boolean;
-  /** What a daemon that was killed has left is just being ended: the program that comes would not know of it. */
+  /** True while leftovers of a killed daemon are being ended: the new executable would not know of them. */
   isClearing(): boolean;
-  describe(packing: Packing): Handover;
-  /** Where nothing can be handed over: ends everything, and begins again as the other program. */
-  restart(become: () => void): void;
+  /** Where nothing can be handed over: stops the daemon, then calls `exec`. */
+  restart(exec: () => void): void;
 }
 
 export class Upgrader implements Upgrading {
   count = 0;
   last: LastUpgrade | null = null;
-  house: UpgradeServices | undefined;
-  #isBusy = false;
-  /** Its end is the end of the daemon, whatever lies where its program was. */
+  #state: "idle" | "upgrading" | "stopped" = "idle";
+  /** On a terminal SIGHUP means that the terminal is gone, so it never starts an upgrade. */
   readonly #hasTerminal = [0, 1, 2].some(isTerminal);
 
-  constructor(readonly log: Log) {}
+  constructor(
+    readonly services: UpgradeServices,
+    readonly log: Log,
+  ) {}
 
   async begin(params: UpgradeParams, afterReply: (action: () => void) => void): Promise<UpgradeResult> {
     const { executable, drain_timeout_s = defaultDrainTimeoutS } = params;
     requireProgram(executable);
-    const house = this.#enter();
+    this.#enter();
+    const { services } = this;
     try {
-      leaveGoneDirectory();
-      const toVersion = await tryProgram(
-        { path: executable, words: ownWords() },
-        house.describe(trialPacking),
-        house.registry.ownership,
+      leaveDeletedDirectory();
+      const checked = await checkExecutable(
+        { path: executable, words: ownArguments(), env: services.env },
+        serializeDaemon(services, this.count, trialPacking),
+        services.registry.ownership,
       );
-      afterReply(() => void this.#carryOut(house, executable, toVersion, drain_timeout_s));
-      const waits_for = obstacles(house.registry, house.runtimes);
-      return { pid: process.pid, from_version: version, to_version: toVersion, waits_for };
+      afterReply(() => void this.#carryOut(checked, drain_timeout_s));
+      const waits_for = obstacles(services.registry, services.runtimes);
+      return { pid: process.pid, from_version: version, to_version: checked.version, waits_for };
     } catch (error) {
-      this.#isBusy = false;
+      this.#leave();
       this.#failed(null, (error as Error).message);
       throw error;
     }
   }
 
-  /** On SIGHUP: to the program that is now where ours was. False where that is ours. */
+  /**
+   * On SIGHUP: upgrades to the executable that is now at the path of this one. False if that is this one, so that
+   * SIGHUP ends the daemon.
+   */
   hungUp(): boolean {
-    if (this.#hasTerminal || !this.house) return false;
-    const inPlace = programInPlace();
-    if (inPlace === "ours") return false;
-    if (inPlace === "nothing") {
-      // A package that is just being replaced: whoever does that has not asked for our end.
+    if (this.#hasTerminal || this.#state === "stopped") return false;
+    const installed = installedProgram();
+    if (installed === "unchanged") return false;
+    if (installed === "missing") {
+      // A package manager may be replacing the file: the signal does not ask the daemon to end.
       this.#failed(null, "on SIGHUP there was no program where this one was started from");
       return true;
     }
-    if (this.#isBusy) this.log.info("SIGHUP changes nothing: an upgrade is on its way already");
-    else void this.#beginByItself(inPlace.path);
+    if (this.#state === "upgrading") this.log.info("SIGHUP is ignored: an upgrade is in progress");
+    else void this.#beginOnHangup(installed.path);
     return true;
   }
 
-  async #beginByItself(executable: string): Promise<void> {
+  /** The daemon is stopping: no upgrade starts from here on, and one in progress fails before the exec. */
+  stop(): void {
+    this.#state = "stopped";
+  }
+
+  /** In the restored daemon, after a takeover or a rollback. */
+  recordTakeover(environment: TakeoverEnvironment, countBefore: number): void {
+    const { kind, version: from_version, failure, failedVersion } = environment;
+    this.count = countBefore + (kind === "forth" ? 1 : 0);
+    if (kind === "back") this.#failed(failedVersion ?? null, failure ?? "it did not start");
+    else this.last = { at: now(), from_version, to_version: version, ok: true, reason: null };
+  }
+
+  async #beginOnHangup(executable: string): Promise<void> {
     const before = this.last;
     try {
       await this.begin({ executable }, (action) => action());
     } catch (error) {
-      if (this.last === before) this.#failed(null, (error as Error).message); // else it has been told
+      if (this.last === before) this.#failed(null, (error as Error).message); // otherwise `begin` has recorded it
     }
   }
 
-  #enter(): UpgradeServices {
-    if (this.#isBusy || !this.house) throw new TrlError("SESSION_BUSY", "an upgrade is on its way already");
-    if (this.house.isStdin)
-      throw new TrlError("UNSUPPORTED", "a daemon on standard input has a client that could not come back");
-    this.#isBusy = true;
-    return this.house;
+  #enter(): void {
+    if (this.#state === "upgrading") throw new TrlError("SESSION_BUSY", "an upgrade is in progress");
+    if (this.#state === "stopped") throw new TrlError("SESSION_BUSY", "the daemon is stopping");
+    if (this.services.isStdin)
+      throw new TrlError("UNSUPPORTED", "a daemon on standard input has a client that cannot reconnect");
+    this.#state = "upgrading";
   }
 
-  async #carryOut(
-    house: UpgradeServices,
-    executable: string,
-    toVersion: string,
-    drainS: number,
-  ): Promise<void> {
+  #leave(): void {
+    if (this.#state === "upgrading") this.#state = "idle";
+  }
+
+  async #carryOut(executable: CheckedExecutable, drainS: number): Promise<void> {
+    const { registry, runtimes } = this.services;
+    const { path, version: toVersion } = executable;
     try {
-      const inTheWay = await drain(house.registry, house.runtimes, drainS);
-      if (inTheWay) throw new Error(`after ${drainS} s ${inTheWay}`);
-      this.log.info("upgrading", { from: version, to: toVersion, executable });
-      if (canHandOver) await this.#handOver(house, executable, toVersion);
-      else house.restart(() => become({ path: executable, argv: [executable, ...ownWords()], env: {} }));
+      const obstacle = await drain(registry, runtimes, drainS);
+      if (obstacle) throw new Error(`after ${drainS} s ${obstacle}`);
+      this.log.info("upgrading", { from: version, to: toVersion, executable: path });
+      if (canHandOver) await this.#handOver(executable);
+      else this.services.restart(() => execFresh(path));
     } catch (error) {
       this.#failed(toVersion, (error as Error).message);
     } finally {
-      this.#isBusy = false;
+      this.#leave();
     }
   }
 
-  /** Comes back only by throwing. */
-  async #handOver(house: UpgradeServices, executable: string, toVersion: string): Promise<never> {
-    const { registry, doors } = house;
-    const settle = () => {
-      registry.rest();
-      return registry.isAtRest && !house.isClearing();
+  /** Returns only by throwing. */
+  async #handOver(executable: CheckedExecutable): Promise<never> {
+    const { services } = this;
+    const { registry, listeners } = services;
+    const isSettled = () => {
+      registry.prepareUpgrade();
+      return registry.isAtRest && !services.isClearing();
     };
     try {
-      for (const door of doors) door.listening?.pause();
-      for (const door of doors) door.stopStreaming();
-      await within(flushMs, () => !doors.some(({ isSending }) => isSending));
-      for (const door of doors) door.closeConnections();
-      if (!(await within(restPatienceMs, settle))) throw new Error(unrest);
+      await closeConnections(listeners.all);
+      if (!(await within(settleTimeoutMs, isSettled))) throw new Error(notSettled);
       using signals = holdSignals();
-      // A signal that came before that is heard in the turn that this waits for.
-      if (!(await within(flushMs, settle))) throw new Error(unrest);
-      if (this.house !== house) throw new Error("the daemon is being stopped");
-      crossOver(house, executable, signals);
-      throw new Error(`${executable} (trl ${toVersion}) could not be started`);
+      // A signal that came before `holdSignals` is handled in the turn of the event loop that this waits for.
+      if (!(await within(flushTimeoutMs, isSettled))) throw new Error(notSettled);
+      if (this.#state === "stopped") throw new Error("the daemon is being stopped");
+      execWithState(services, this.count, executable, signals);
+      throw new Error(`${executable.path} (trl ${executable.version}) could not be started`);
     } finally {
-      registry.goOn();
-      if (this.house === house) for (const door of doors) door.listening?.resume();
+      registry.cancelUpgrade();
+      // A stopping daemon accepts no connections.
+      if (this.#state !== "stopped") for (const { listening } of listeners.all) listening?.resume();
     }
   }
 
   #failed(toVersion: string | null, reason: string): void {
-    this.log.error("the upgrade failed; the daemon goes on as it was", {
+    this.log.error("the upgrade failed; the daemon continues unchanged", {
       from: version,
       to: toVersion,
       reason,
     });
-    const at = new Date().toISOString();
-    this.last = { at, from_version: version, to_version: toVersion, ok: false, reason };
-  }
-
-  /** In the program that has come, or is back. */
-  arrived({ kind, version: from, failure, failedVersion }: Delivery, countBefore: number): void {
-    this.count = countBefore + (kind === "forth" ? 1 : 0);
-    const at = new Date().toISOString();
-    if (kind === "forth") this.last = { at, from_version: from, to_version: version, ok: true, reason: null };
-    else this.#failed(failedVersion ?? null, failure ?? "it did not start");
+    this.last = { at: now(), from_version: version, to_version: toVersion, ok: false, reason };
   }
 }
 
-/** Nothing else happens from its first line to its last, and it comes back only where it failed. */
-function crossOver(house: UpgradeServices, executable: string, signals: BlockedSignals): void {
-  const programFd = openSync(ownFile, "r");
-  let parcel: StateFile | undefined;
-  try {
-    parcel = new StateFile();
-    const sealed = parcel.seal(house.describe(parcel));
-    const letter: Delivery = { kind: "forth", ...sealed, programFd, argv: ownArgv(), version };
-    keepAcrossExec(programFd, true);
-    leaveGoneDirectory();
-    const env = { [bootstrapVariable]: JSON.stringify(letter) };
-    signals.carryOver();
-    become({ path: executable, argv: [executable, ...ownWords()], env });
-  } finally {
-    parcel?.takeBack();
-    closeSync(programFd);
-  }
+const now = () => new Date().toISOString();
+
+/** New connections wait in the backlog of the listening sockets, which the new executable inherits. */
+async function closeConnections(listeners: UpgradeServices["listeners"]["all"]): Promise<void> {
+  for (const { listening } of listeners) listening?.pause();
+  for (const listener of listeners) listener.stopStreaming();
+  await within(flushTimeoutMs, () => !listeners.some(({ isSending }) => isSending));
+  for (const listener of listeners) listener.closeConnections();
 }
 
-/** Looked at in a turn of its own: whatever has come before has been dealt with. */
-async function within(ms: number, isSo: () => boolean): Promise<boolean> {
-  const deadline = performance.now() + ms;
+/** Checks in a turn of the event loop of its own, after all callbacks that were due before. */
+async function within(timeoutMs: number, condition: () => boolean): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     await Bun.sleep(1);
-    if (isSo()) return true;
+    if (condition()) return true;
     if (performance.now() > deadline) return false;
   }
 }

@@ -1,4 +1,4 @@
-// Bytes as base64, wherever we run: the engine's own way where it has one, Buffer in Node.js, else the browser's.
+// Base64 on every platform of the client: the engine's own methods, Buffer in Node.js, otherwise btoa and atob.
 
 interface Base64Bytes extends Uint8Array<ArrayBuffer> {
   toBase64(): string;
@@ -7,10 +7,10 @@ interface Base64Constructor {
   fromBase64(text: string): Uint8Array<ArrayBuffer>;
 }
 
-const hasOwnWay = "toBase64" in Uint8Array.prototype && "fromBase64" in Uint8Array;
+const hasMethods = "toBase64" in Uint8Array.prototype && "fromBase64" in Uint8Array;
 
 export function toBase64(bytes: Uint8Array): string {
-  if (hasOwnWay) return (bytes as Base64Bytes).toBase64();
+  if (hasMethods) return (bytes as Base64Bytes).toBase64();
   if (typeof Buffer !== "undefined")
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
   let binary = "";
@@ -20,10 +20,10 @@ export function toBase64(bytes: Uint8Array): string {
 }
 
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  if (hasOwnWay) return (Uint8Array as unknown as Base64Constructor).fromBase64(text);
+  if (hasMethods) return (Uint8Array as unknown as Base64Constructor).fromBase64(text);
   if (typeof Buffer !== "undefined") return new Uint8Array(Buffer.from(text, "base64"));
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
 
-/** As many arguments as every engine takes. */
+/** A number of arguments that every engine accepts. */
 const pieceBytes = 8192;

@@ -1,4 +1,4 @@
-// Files by which daemons of this user can be found. Other users can create such files in /tmp, and a sandboxed command
+// Discovery files, by which clients find the daemons of this user. Other users can create such files in /tmp, and a sandboxed command
 // can create a FIFO there: only regular files of this user count, in a directory of this user, and no read blocks.
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

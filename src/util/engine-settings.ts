@@ -20,7 +20,7 @@ type Environment = Record<string, string | undefined>;
 
 const ownValues: Record<string, string> = { ...compileLater, ...withoutThreads };
 
-/** Variables for the daemon alone, which the commands that it runs do not inherit. Another value is the user's. */
+/** Variables for the daemon alone, which the commands that it runs do not inherit. Another value is a setting of the user. */
 export const isOwnSetting = (name: string, env: Environment): boolean =>
   name.startsWith("TRL_") || (Object.hasOwn(ownValues, name) && env[name] === ownValues[name]);
 

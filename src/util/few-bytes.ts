@@ -1,13 +1,13 @@
-// A few bytes, as of a keystroke and its echo, in compiled code alone. The engine's own functions are made for many: for
-// one letter they are hundreds of lines of machine code, which after a pause have to be fetched from memory again. That
-// was a third of the way of a keystroke to its terminal.
+// Copies and conversions of a few bytes, such as a keystroke and its echo, as plain loops. The engine's own functions are
+// optimised for many bytes: even for one byte they run hundreds of instructions, which after a pause are no longer in the
+// processor's cache. That was a third of the latency of a keystroke.
 
-/** More is quicker by the engine's own functions. */
+/** Beyond this the engine's own functions are faster. */
 export const fewBytesMax = 32;
 
 const asciiMax = 0x7f;
 
-/** Undefined where the text is longer, or has other characters than ASCII. */
+/** Undefined if the text is longer than `fewBytesMax` or not ASCII. */
 export function fewOfText(text: string): Uint8Array<ArrayBuffer> | undefined {
   const { length } = text;
   if (length > fewBytesMax) return undefined;
@@ -27,7 +27,7 @@ const noDigit = 64;
 const values = new Uint8Array(128).fill(noDigit);
 for (const [value, code] of codes.entries()) values[code] = value;
 
-/** Undefined where the text is longer, or is not base64 in its usual form, with all of its padding. */
+/** Undefined if the text is longer than `fewBytesMax`, or is not base64 with complete padding. */
 export function fewOfBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   const { length } = text;
   if (length === 0 || length % 4 !== 0 || length > fewBytesMax) return undefined;
@@ -50,7 +50,7 @@ export function fewOfBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   return bytes;
 }
 
-/** Writes the base64 of `from` into `target` from `at`; returns where it ends. */
+/** Writes the base64 of `from` into `target` from `at` on; returns the end offset. */
 export function fewToBase64(target: Uint8Array, at: number, from: Uint8Array): number {
   const { length } = from;
   let end = at;
@@ -65,14 +65,14 @@ export function fewToBase64(target: Uint8Array, at: number, from: Uint8Array): n
   return end;
 }
 
-/** Writes all of `from` into `target` from `at`; returns where it ends. */
+/** Copies `from` into `target` from `at` on; returns the end offset. */
 export function fewInto(target: Uint8Array, at: number, from: Uint8Array): number {
   const { length } = from;
   for (let i = 0; i < length; i++) target[at + i] = from[i]!;
   return at + length;
 }
 
-/** The bytes from `start` to `end` in memory of their own where they are few, and a view of them otherwise. */
+/** A copy of the bytes from `start` to `end` if they are few, otherwise a view of them. */
 export function fewOrView(
   bytes: Uint8Array<ArrayBuffer>,
   start: number,
@@ -85,7 +85,7 @@ export function fewOrView(
   return few;
 }
 
-/** Whether one of them is that byte. */
+/** Whether the bytes include that byte. */
 export function fewHave(bytes: Uint8Array, byte: number): boolean {
   const { length } = bytes;
   if (length > fewBytesMax) return bytes.includes(byte);
@@ -95,14 +95,14 @@ export function fewHave(bytes: Uint8Array, byte: number): boolean {
 
 const zero = 0x30;
 
-/** How many digits a number has that is not below zero. */
+/** The number of decimal digits of a number that is not negative. */
 export function digitsOf(number: number): number {
   let count = 1;
   for (let bound = 10; number >= bound; bound *= 10) count++;
   return count;
 }
 
-/** Writes them so that the last one is before `end`. */
+/** Writes the decimal digits of the number, the last one before `end`. */
 export function digitsInto(target: Uint8Array, end: number, number: number): void {
   let at = end;
   let left = number;

@@ -1,31 +1,32 @@
-// Strings that many hold, held once. A piece of a larger text would also keep that text.
+// Bounded caches that share equal strings and lists between sessions. The cached string is a copy: the engine's substring
+// of a larger text would keep that text in memory.
 
-const wordsMax = 10_000;
-const known = new Map<string, string>();
+const stringsMax = 10_000;
+const strings = new Map<string, string>();
 
 export function intern(word: string): string {
-  const one = known.get(word);
-  if (one !== undefined) return one;
-  if (known.size >= wordsMax) known.clear();
+  const cached = strings.get(word);
+  if (cached !== undefined) return cached;
+  if (strings.size >= stringsMax) strings.clear();
   const own = copyOf(word);
-  known.set(own, own);
+  strings.set(own, own);
   return own;
 }
 
 const listsMax = 1000;
-/** Longer ones are nobody else's, and would be held after their holder is gone. */
+/** Longer lists are rarely equal, and the cache would hold them after their session has ended. */
 const listMaxChars = 16 * 1024;
-const knownLists = new Map<string, readonly string[]>();
+const lists = new Map<string, readonly string[]>();
 
-/** The same for lists of words, none of which holds a NUL. */
+/** The same for lists of strings without NUL. */
 export function internList(words: readonly string[]): readonly string[] {
   const text = `${words.length} ${words.join("\0")}`;
   if (text.length > listMaxChars) return words.map(copyOf);
-  const one = knownLists.get(text);
-  if (one !== undefined) return one;
-  if (knownLists.size >= listsMax) knownLists.clear();
+  const cached = lists.get(text);
+  if (cached !== undefined) return cached;
+  if (lists.size >= listsMax) lists.clear();
   const own = Object.freeze(words.map(intern));
-  knownLists.set(copyOf(text), own);
+  lists.set(copyOf(text), own);
   return own;
 }
 

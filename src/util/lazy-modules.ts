@@ -1,5 +1,5 @@
-// Modules of the runtime that bring its streams along. Loading those takes milliseconds, and a daemon that has no use for
-// them is not to pay for them at its start: they are loaded when they are asked for.
+// Modules of Node that load its streams, which takes milliseconds. They are loaded on first use, so that a daemon without
+// use for them starts faster.
 
 export const childProcesses = () => process.getBuiltinModule("node:child_process");
 export const zlib = () => process.getBuiltinModule("node:zlib");

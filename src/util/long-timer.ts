@@ -1,6 +1,6 @@
 const timerMaxMs = 2 ** 31 - 1;
 
-/** A timer without setTimeout's overflow at 2^31 ms. Returns what stops it; 0 and Infinity never fire. */
+/** A timer without setTimeout's overflow at 2^31 ms. Returns a function that cancels it; 0 and Infinity never fire. */
 export function afterSeconds(seconds: number, fire: () => void): () => void {
   const due = performance.now() + seconds * 1000;
   let timer: Timer | undefined;
@@ -13,6 +13,6 @@ export function afterSeconds(seconds: number, fire: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** What is left of a time limit; one that is over fires at once, and 0 is still none. */
+/** The rest of a time limit in seconds: at least 0.001, so that an elapsed limit fires; 0 stays 0, for no limit. */
 export const leftOf = (seconds: number, elapsedMs: number): number =>
   seconds > 0 ? Math.max(0.001, seconds - elapsedMs / 1000) : seconds;

@@ -1,4 +1,4 @@
-/** The known word that a misspelt one was probably meant to be, if any is close. */
+/** The known word closest to a misspelt one, if any is close enough to suggest. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > 64) return undefined;
   const plain = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, "");

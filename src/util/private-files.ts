@@ -1,11 +1,11 @@
-// Files and directories that are their owner's alone, whatever umask the program was started with: one that takes from
-// the owner as well would leave us without them, one that takes nothing would leave them open for a moment.
+// Creates files and directories for their owner only, whatever umask the program was started with: a stricter one would
+// take the owner's access, a looser one would leave them open until a chmod.
 
-/** What is made in it, at once, is 0600 or 0700. */
-export function forOwnerAlone<T>(make: () => T): T {
+/** Files and directories that `create` makes synchronously have mode 0600 or 0700. */
+export function withPrivateUmask<T>(create: () => T): T {
   const umask = process.umask(0o077);
   try {
-    return make();
+    return create();
   } finally {
     process.umask(umask);
   }

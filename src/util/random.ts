@@ -1,4 +1,4 @@
-// Random names and words. Not by `node:crypto`: that brings streams along, milliseconds of every start.
+// Random hex strings, without `node:crypto`: that loads streams, which adds milliseconds to every start.
 
 export const randomHex = (bytes: number): string =>
   Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString("hex");

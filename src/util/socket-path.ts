@@ -1,4 +1,4 @@
-// Where the daemon's socket is, for the daemon and for those who look for it.
+// The path of the daemon's socket, for the daemon and its clients.
 import { dirname, resolve } from "node:path";
 
 export const defaultSocketPath = "/tmp/trl.sock";
@@ -11,14 +11,14 @@ export function resolveSocketPath(given: {
   return given.socketDir ? resolve(given.socketDir, "trl.sock") : defaultSocketPath;
 }
 
-/** `trl.sock` -> `trl.pid`: what belongs to a socket lies beside it. */
+/** The path of a file that belongs to a socket: `trl.sock` -> `trl.pid`. */
 export const beside = (socketPath: string, extension: string): string =>
   socketPath.replace(/\.sock$/, "") + extension;
 
-/** The kernel's limit on a socket's path, less the final NUL. */
+/** The kernel's limit on a socket's path, without the final NUL. */
 const pathMaxBytes = process.platform === "linux" ? 107 : 103;
 
-/** Its first name, `.PID`, lies beside it and must fit, too. */
+/** The socket is created as `.PID` in the same directory, and that path must fit, too. */
 export function isPathTooLong(path: string): boolean {
   const longest = Math.max(
     Buffer.byteLength(path),

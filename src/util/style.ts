@@ -1,4 +1,4 @@
-// Colours, and when there are any: on a terminal, unless somebody does not want them.
+// Colours of terminal output, and whether to use them.
 
 const codes = {
   bold: [1, 22],
@@ -17,7 +17,7 @@ const plain: Paint = (_, text) => text;
 const coloured: Paint = (tone, text) =>
   tone === undefined || text === "" ? text : `\x1b[${codes[tone][0]}m${text}\x1b[${codes[tone][1]}m`;
 
-/** NO_COLOR wins (no-color.org), then FORCE_COLOR; else a terminal that is not dumb has colours. */
+/** NO_COLOR takes precedence (no-color.org), then FORCE_COLOR; otherwise every terminal that is not dumb has colours. */
 export function hasColour(isTerminal: boolean, env: Record<string, string | undefined>): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = env;
   if (NO_COLOR) return false;

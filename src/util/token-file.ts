@@ -1,8 +1,8 @@
-// The file with the token, for the daemon that makes it and for those who look for it.
+// The token file: its path and its checks, for the daemon that creates it and the clients that read it.
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from "node:fs";
 import { beside } from "./socket-path.ts";
 
-/** Wins over the file. */
+/** Takes precedence over the file. */
 export const tokenVariable = "TRL_AUTH_TOKEN";
 
 export const tokenPath = (socketPath: string): string => beside(socketPath, ".token");
@@ -13,7 +13,7 @@ export type TokenFile =
 
 const wellFormed = /^[0-9a-f]{64}$/;
 
-/** What somebody else could have read or written is no secret any more. */
+/** "good" requires that no other user could have read or written the file. */
 export function readTokenFile(path: string): TokenFile {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (!stat) return { state: "missing" };
@@ -26,14 +26,14 @@ export function readTokenFile(path: string): TokenFile {
   return token === "" ? { state: "empty" } : { state: "good", token };
 }
 
-/** As much as tells whether it is a token. Of that file alone: a link that came in its place is not followed. */
+/** Reads the file that was checked: not a link that has replaced it, and no more than a token needs. */
 function textOf(path: string, { ino }: Stats): string | undefined {
   let fd: number | undefined;
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stat = fstatSync(fd);
     if (stat.ino !== ino) return undefined;
-    return stat.size > fileBytesMax ? "too much" : readFileSync(fd, "utf8").trim();
+    return stat.size > fileBytesMax ? "too large" : readFileSync(fd, "utf8").trim();
   } catch {
     return undefined;
   } finally {

@@ -1,15 +1,15 @@
-// Whether other users can put a socket of theirs in place of ours: they would be sent commands, secrets and the token.
-// Every directory on the way to the socket must be out of their reach, as sshd demands of its files (StrictModes).
+// Checks that no other user can replace the daemon's socket with their own: clients would send them commands, secrets and
+// the token. No other user may control a directory on the path to the socket, as sshd demands for its files (StrictModes).
 import { lstatSync, readFileSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Directories, separated by colons, that count as safe with all above them, whatever their owner and mode. */
+/** Directories, separated by colons, that count as safe with all their parents, whatever their owner and mode. */
 export const trustedDirsVariable = "TRL_TRUSTED_DIRS";
 
 type Environment = Record<string, string | undefined>;
 
 export interface Untrusted {
-  /** Which directory or link, and why. */
+  /** Names the directory or link, and the reason. */
   problem: string;
   remedy: string;
 }
@@ -20,8 +20,8 @@ const sticky = 0o1000;
 const linksMax = 40;
 
 /**
- * The first directory on the way to `directory`, itself included, that another user controls. Links are followed by
- * hand, because the owner of a link decides where it leads. Throws where `directory` does not exist.
+ * The first directory on the path to `directory`, itself included, that another user controls. Symbolic links are
+ * resolved here one by one, because the owner of a link controls its target. Throws if `directory` does not exist.
  */
 export function untrustedPart(directory: string, env: Environment): Untrusted | undefined {
   if (!process.getuid) return undefined;
@@ -33,7 +33,7 @@ export function untrustedPart(directory: string, env: Environment): Untrusted | 
     found = trustedDirs.includes(at) ? undefined : (found ?? problemOf(at));
     const [name, ...after] = rest;
     if (name === undefined) return found;
-    const next = join(at, name); // `join` resolves a ".." of a link; `at` holds no links
+    const next = join(at, name); // resolves a ".." correctly, as `at` contains no links
     const stat = lstatSync(next);
     if (!stat.isSymbolicLink()) {
       at = next;
@@ -49,8 +49,8 @@ export function untrustedPart(directory: string, env: Environment): Untrusted | 
 }
 
 /**
- * Throws where another user may be listening there; with the system's error where there is no socket. To be called
- * before connecting, and again behind it: a name in a sticky directory is free when its owner has removed it.
+ * Throws if another user may be listening there, or with the system's error if there is no socket. Called before
+ * connecting and again afterwards: after the owner removes a name from a sticky directory, another user can take it.
  */
 export function requireTrustedSocket(socketPath: string, env: Environment): void {
   let path = absolute(socketPath);
@@ -64,7 +64,7 @@ export function requireTrustedSocket(socketPath: string, env: Environment): void
       !process.getuid || isTrusted(stat.uid) || (lstatSync(realDir).mode & writableByOthers) === 0;
     if (!isSafe) throw new Error(`${path} belongs to another user (uid ${stat.uid}); ${ownDir}`);
     if (!stat.isSymbolicLink()) return;
-    // connect() follows the link, so the target and its directories must be out of reach as well.
+    // connect() follows the link, so the target and its directories are checked as well.
     const target = readlinkSync(path);
     path = target.startsWith("/") ? target : `${realDir}/${target}`;
   }
@@ -74,7 +74,7 @@ export function requireTrustedSocket(socketPath: string, env: Environment): void
 const tooManyLinks = (path: string) =>
   Object.assign(new Error(`ELOOP: too many links, ${path}`), { code: "ELOOP" });
 
-/** Keeps each "..": behind a link it leads elsewhere than the text says. */
+/** Keeps each "..": after a link it refers to the parent of the target. */
 const absolute = (path: string) => (path.startsWith("/") ? path : `${process.cwd()}/${path}`);
 
 const ownDir = "use a directory of your own (--socket-dir)";
@@ -92,13 +92,13 @@ function problemOf(directory: string): Untrusted | undefined {
 }
 
 const foreign = (path: string, { uid }: Stats): Untrusted => ({
-  problem: `${path} belongs to another user (uid ${uid}), who can replace the socket`,
+  problem: `${path} belongs to another user (uid ${uid}); that user can replace the socket`,
   remedy: `${ownDir}; ${override(path)}`,
 });
 
 const override = (path: string) => `${trustedDirsVariable}=${path} accepts it as it is`;
 
-/** Whoever owns / controls everything: in a user namespace that is not 0, but how the real root is shown there. */
+/** The owner of / controls everything: in a user namespace it is not 0, but the uid to which the real root maps. */
 const isTrusted = (uid: number): boolean =>
   uid === process.getuid?.() || uid === 0 || uid === lstatSync("/").uid;
 
@@ -106,8 +106,8 @@ const isPrivateGroup = (stat: Stats): boolean =>
   isGroupOfOwnerAlone(stat, { passwd: readOrEmpty("/etc/passwd"), group: readOrEmpty("/etc/group") });
 
 /**
- * With a umask of 002, the default of Ubuntu for one, each user has a group of the same name that holds no other user:
- * neither as a member nor as the primary group. Where the files do not know the two, their numbers must be the same.
+ * With a umask of 002, as on Ubuntu, each user has a group of the same name without any other user, neither as a member
+ * nor by primary group. If the files do not list the user and the group, their numbers must be equal.
  */
 export function isGroupOfOwnerAlone(
   { uid, gid }: Pick<Stats, "uid" | "gid">,

@@ -102,7 +102,7 @@ const stream = step({
     const stream_id = client.world.newCommandId();
     client.world.streams.add(stream_id);
     const follower = new StreamFollower(known, { stdout: 0, stderr: 0 }, encoding);
-    const hasWindow = drawn.fate === "window" && client.door !== "http";
+    const hasWindow = drawn.fate === "window" && client.listener !== "http";
     const more = hasWindow ? { window_bytes: 65_536, resume_key: stream_id } : {};
     if (hasWindow) acknowledging(wire, stream_id, follower);
     const started = await client.ask(
@@ -137,7 +137,7 @@ async function strike(
     wire.pause();
     await Bun.sleep(stallMs);
     wire.resume();
-  } else if (fate === "detach" && client.door !== "http") {
+  } else if (fate === "detach" && client.listener !== "http") {
     const reply = await client.ask("exec.detach", { stream_id }, { wire, expected: ["STREAM_NOT_FOUND"] });
     if (!reply?.ok || !reply.data.detached) return;
     wire.unfollow(stream_id);
@@ -235,7 +235,7 @@ const input = step({
   draw: (random) =>
     Array.from({ length: random.between(1, 8) }, () => random.bytes(random.pick([1, 100, 30_000]))),
   async act(client: WireClient, pieces) {
-    if (client.door === "http") return;
+    if (client.listener === "http") return;
     const session_id = await client.session();
     const wire = await client.wire();
     if (session_id === undefined || !wire) return;

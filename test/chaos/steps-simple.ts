@@ -34,7 +34,7 @@ const requestFlood = step({
   async act(client: WireClient, { count, cuts }) {
     const wire = await client.wire();
     if (!wire) return;
-    if (client.door === "http") {
+    if (client.listener === "http") {
       await Promise.all(Array.from({ length: Math.min(count, 40) }, () => client.ask("system.ping", {})));
       return;
     }
@@ -44,7 +44,7 @@ const requestFlood = step({
     const bytes = Buffer.from(ids.map((id) => `{"id":"${id}","method":"system.ping"}\n`).join(""));
     // A WebSocket's messages are whole lines.
     const [first, second] =
-      client.door === "unix" ? cuts.sort().map((cut) => Math.floor(cut * bytes.length)) : [0, 0];
+      client.listener === "unix" ? cuts.sort().map((cut) => Math.floor(cut * bytes.length)) : [0, 0];
     for (const piece of [bytes.subarray(0, first), bytes.subarray(first, second), bytes.subarray(second)]) {
       if (piece.length > 0) wire.send(piece);
       await new Promise((resolve) => setImmediate(resolve));
@@ -84,7 +84,7 @@ const nonsense = step({
       const wire = await client.wire();
       if (!wire) return;
       // A WebSocket is closed where a message is too long for it.
-      if (text.length > maxLineBytes && client.door === "websocket") continue;
+      if (text.length > maxLineBytes && client.listener === "websocket") continue;
       const answer = wire.expect(id, "nonsense");
       wire.send(`${text}\n`);
       const reply = await answer;
@@ -99,7 +99,7 @@ const halfClose = step({
   weight: 1,
   draw: (random) => random.between(0, 20),
   async act(client: WireClient, count) {
-    if (client.door !== "unix") return;
+    if (client.listener !== "unix") return;
     const wire = await client.another();
     if (!wire) return;
     client.books.fault("half-close");

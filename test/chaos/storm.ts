@@ -8,8 +8,8 @@ import { Random } from "../support/random.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { Wire } from "../support/wire.ts";
 import { Books } from "./books.ts";
+import { type Holdings, holdingsOf, leftAfterEnd, leftSince, memoryOf } from "./daemon-under-test.ts";
 import { FrontendClient, frontendSteps } from "./frontend-client.ts";
-import { type Holdings, holdingsOf, leftAfterEnd, leftSince, memoryOf } from "./house.ts";
 import { LibraryClient, librarySteps } from "./library-client.ts";
 import { ProgramClient, programSteps } from "./program-client.ts";
 import { commandSteps } from "./steps-commands.ts";
@@ -17,11 +17,11 @@ import { limitSteps } from "./steps-limits.ts";
 import { maxLineBytes, simpleSteps } from "./steps-simple.ts";
 import { terminalSteps } from "./steps-terminals.ts";
 import { Weather, weatherSteps } from "./weather.ts";
-import { type DoorName, WireClient } from "./wire-client.ts";
+import { type ListenerName, WireClient } from "./wire-client.ts";
 import { type Step, World } from "./world.ts";
 
 export const wireSteps = [...simpleSteps, ...commandSteps, ...terminalSteps, ...limitSteps];
-const doors: DoorName[] = [
+const listeners: ListenerName[] = [
   "unix",
   "unix",
   "unix",
@@ -111,7 +111,7 @@ async function warmUp(daemon: HttpDaemon): Promise<boolean> {
 
 /** All clients and the weather, for so long; then everybody finishes what they do. */
 async function rage(world: World, seed: number, name: string, seconds: number): Promise<void> {
-  const wires = doors.map((door, i) => new WireClient(world, `${door}-${i}`, door));
+  const wires = listeners.map((listener, i) => new WireClient(world, `${listener}-${i}`, listener));
   await using bySocket = await LibraryClient.open(world, "library-unix", "unix");
   await using byWebSocket = await LibraryClient.open(world, "library-websocket", "websocket");
   const lives = [

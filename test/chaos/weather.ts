@@ -66,8 +66,8 @@ const visitors = step({
       client.send(words);
       return () => client[Symbol.dispose]();
     };
-    const doors = await Promise.allSettled(Array.from({ length: count }, (_, i) => open(i)));
-    for (const door of doors) if (door.status === "fulfilled") door.value();
+    const listeners = await Promise.allSettled(Array.from({ length: count }, (_, i) => open(i)));
+    for (const listener of listeners) if (listener.status === "fulfilled") listener.value();
   },
 });
 

@@ -10,7 +10,7 @@ import type { Frame } from "../support/wire.ts";
 import { ChaosWire, type OpenCarrier } from "./chaos-wire.ts";
 import type { World } from "./world.ts";
 
-export type DoorName = "unix" | "http" | "websocket";
+export type ListenerName = "unix" | "http" | "websocket";
 
 export class WireClient {
   #wire: ChaosWire | undefined;
@@ -20,7 +20,7 @@ export class WireClient {
   constructor(
     readonly world: World,
     readonly name: string,
-    readonly door: DoorName,
+    readonly listener: ListenerName,
   ) {}
 
   get books() {
@@ -37,7 +37,7 @@ export class WireClient {
     // By HTTP nobody notices until they ask.
     if (this.#wire && this.books.isEnding) return undefined;
     // Several may miss it at a time.
-    this.#opening ??= ChaosWire.open(this.books, this.name, opener(this.door, this.world));
+    this.#opening ??= ChaosWire.open(this.books, this.name, opener(this.listener, this.world));
     this.#wire = await this.#opening;
     this.#opening = undefined;
     return this.#wire;
@@ -45,7 +45,7 @@ export class WireClient {
 
   /** A connection beside the usual one. */
   another(): Promise<ChaosWire | undefined> {
-    return ChaosWire.open(this.books, `${this.name}'s second`, opener(this.door, this.world));
+    return ChaosWire.open(this.books, `${this.name}'s second`, opener(this.listener, this.world));
   }
 
   kill(): void {
@@ -120,10 +120,10 @@ export interface QueryOptions {
   wire?: ChaosWire;
 }
 
-function opener(door: DoorName, { daemon }: World): OpenCarrier {
+function opener(listener: ListenerName, { daemon }: World): OpenCarrier {
   const address = { hostname: "127.0.0.1", port: daemon.port, token: daemon.token };
-  if (door === "http") return (events) => eachByItself(address, events);
-  if (door === "websocket") return (events) => openWebSocket(address, events);
+  if (listener === "http") return (events) => eachByItself(address, events);
+  if (listener === "websocket") return (events) => openWebSocket(address, events);
   return (events) => openUnix(daemon.socketPath, events);
 }
 

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type HttpDaemon, startHttp } from "../support/http.ts";
-import { checkFrontend } from "./doors/frontend.ts";
-import { checkHttp } from "./doors/http.ts";
-import { checkSocket, maxLineBytes } from "./doors/socket.ts";
-import { checkWebSocket } from "./doors/websocket.ts";
+import { checkFrontend } from "./listeners/frontend.ts";
+import { checkHttp } from "./listeners/http.ts";
+import { checkSocket, maxLineBytes } from "./listeners/socket.ts";
+import { checkWebSocket } from "./listeners/websocket.ts";
 import { type Before, before, expectUnharmed } from "./unharmed.ts";
 
 const corpus = join(import.meta.dir, "corpus");
-/** What the files of the HTTP door say. */
+/** What the files of the HTTP listener say. */
 const token = "token-of-the-corpus";
 
 let daemon: HttpDaemon;
@@ -34,10 +34,10 @@ const checks: Record<string, (name: string, input: Uint8Array) => Promise<void>>
   },
 };
 
-for (const [door, check] of Object.entries(checks)) {
-  const names = readdirSync(join(corpus, door)).sort();
+for (const [listener, check] of Object.entries(checks)) {
+  const names = readdirSync(join(corpus, listener)).sort();
   for (const name of names)
-    test(`${door}: ${name}`, () => check(name, readFileSync(join(corpus, door, name))));
+    test(`${listener}: ${name}`, () => check(name, readFileSync(join(corpus, listener, name))));
 }
 
 test("all of them together have done no harm", () => expectUnharmed(daemon, earlier));

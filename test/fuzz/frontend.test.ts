@@ -1,4 +1,4 @@
-// Whatever a frontend sends, it is answered or shown the door by the rule, and the daemon lives on. A failure names its
+// Whatever a frontend sends, it is answered or shown the listener by the rule, and the daemon lives on. A failure names its
 // seed and its smallest messages; TRL_FUZZ_SEED=<it> repeats it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -93,7 +93,7 @@ function isWellFormed(tag: FrontendTag | undefined, message: Frame): boolean {
   return v.is(frontendMessages[tag], Object.fromEntries(given.filter(([, value]) => value != null)));
 }
 
-/** All at once; the first one that is not Auth with the right token is answered, and the door is shut. */
+/** All at once; the first one that is not Auth with the right token is answered, and the listener is shut. */
 async function beforeAuth(endsInput: boolean, lines: string[]): Promise<void> {
   using wire = await daemon.connect();
   const first = JSON.parse(lines[0]!);

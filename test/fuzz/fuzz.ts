@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { isFull } from "../support/transport.ts";
 
-export type DoorName = "socket" | "frontend" | "http" | "websocket";
+export type ListenerName = "socket" | "frontend" | "http" | "websocket";
 
 /** More is had with TRL_FUZZ_RUNS, which then decides alone. */
 const askedRuns = process.env["TRL_FUZZ_RUNS"];
@@ -18,7 +18,7 @@ export const settings = {
 };
 
 export async function holdsForBytes(
-  door: DoorName,
+  listener: ListenerName,
   inputs: fc.Arbitrary<Uint8Array>,
   check: (input: Uint8Array) => Promise<void>,
 ): Promise<void> {
@@ -29,13 +29,13 @@ export async function holdsForBytes(
   const { errorInstance } = details;
   const message =
     errorInstance instanceof Error ? (errorInstance.stack ?? errorInstance.message) : String(errorInstance);
-  throw new Error(`${message}\n${failureText(door, input)}\nall of it: TRL_FUZZ_SEED=${details.seed}`);
+  throw new Error(`${message}\n${failureText(listener, input)}\nall of it: TRL_FUZZ_SEED=${details.seed}`);
 }
 
-export function failureText(door: DoorName, input: Uint8Array): string {
+export function failureText(listener: ListenerName, input: Uint8Array): string {
   const bytes = Buffer.from(input);
   return [
     `the smallest input that fails: ${JSON.stringify(bytes.toString("latin1")).slice(0, 2000)}`,
-    `keep it: echo ${bytes.toString("base64")} | base64 -d > test/fuzz/corpus/${door}/NAME`,
+    `keep it: echo ${bytes.toString("base64")} | base64 -d > test/fuzz/corpus/${listener}/NAME`,
   ].join("\n");
 }

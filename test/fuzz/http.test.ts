@@ -1,12 +1,12 @@
-// Bytes on the HTTP door: heads and bodies of any kind, also such as different readers would read differently, and those
+// Bytes on the HTTP listener: heads and bodies of any kind, also such as different readers would read differently, and those
 // who say a little and then nothing.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type ErrorCode, errorCodes } from "../../src/protocol/errors.ts";
 import { type HttpDaemon, RawClient, startHttp } from "../support/http.ts";
-import { checkHttp } from "./doors/http.ts";
-import { maxLineBytes } from "./doors/socket.ts";
 import { fuzzTimeoutMs, holdsForBytes } from "./fuzz.ts";
+import { checkHttp } from "./listeners/http.ts";
+import { maxLineBytes } from "./listeners/socket.ts";
 import { oddLine, oddRequest } from "./odd-json.ts";
 import { checkedId, idOf } from "./replies.ts";
 import { type Before, before, expectServed, expectUnharmed } from "./unharmed.ts";

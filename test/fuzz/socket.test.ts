@@ -1,8 +1,8 @@
 // Lines of any kind on the socket, shrunk to the smallest that goes wrong.
 import { afterAll, beforeAll, test } from "bun:test";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
-import { checkSocket, maxLineBytes } from "./doors/socket.ts";
 import { fuzzTimeoutMs, holdsForBytes } from "./fuzz.ts";
+import { checkSocket, maxLineBytes } from "./listeners/socket.ts";
 import { oddLines } from "./odd-json.ts";
 import { type Before, before, expectUnharmed } from "./unharmed.ts";
 

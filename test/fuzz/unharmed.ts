@@ -50,7 +50,7 @@ export async function expectUnharmed(daemon: TestDaemon, { description, bytes }:
   });
   expect(result).toMatchObject({ stdout: "plain\n", exit_code: 3, reason: "exit" });
   await wire.call("session.destroy", { session_id });
-  // A door that is opened by a key that everybody has would be open now.
+  // A listener that is opened by a key that everybody has would be open now.
   wire.sendFrame({ type: "ListSessions" });
   expect((await wire.frame(({ type }) => type !== undefined))["type"]).toBe("Error");
   expect(residentBytes(daemon.pid) - bytes).toBeLessThan(growthMaxBytes);

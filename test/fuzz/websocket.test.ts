@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type HttpDaemon, startHttp } from "../support/http.ts";
-import { maxLineBytes } from "./doors/socket.ts";
-import { checkWebSocket, frameBytes, meaningOf, opcodes } from "./doors/websocket.ts";
 import { fuzzTimeoutMs, holdsForBytes } from "./fuzz.ts";
+import { maxLineBytes } from "./listeners/socket.ts";
+import { checkWebSocket, frameBytes, meaningOf, opcodes } from "./listeners/websocket.ts";
 import { oddLine, oddRequest } from "./odd-json.ts";
 import { type Before, before, expectUnharmed } from "./unharmed.ts";
 

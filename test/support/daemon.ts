@@ -53,7 +53,7 @@ export async function startHere({
   if (uid !== undefined) chownSync(dir.path, uid, uid);
   const socketPath = join(dir.path, "trl.sock");
   const token = env["TRL_AUTH_TOKEN"] ?? "token-of-the-tests";
-  const { doorFlags, doorEnv } = doorSetup(name, token);
+  const { listenerFlags, listenerEnv } = listenerSetup(name, token);
   const command = [
     ...asUser(uid),
     ...program,
@@ -61,7 +61,7 @@ export async function startHere({
     "--socket-path",
     socketPath,
     "--allow-root",
-    ...doorFlags,
+    ...listenerFlags,
     ...flags,
   ];
   const isStdin = name === "stdin";
@@ -72,7 +72,7 @@ export async function startHere({
       PATH: process.env["PATH"],
       HOME: dir.path,
       LANG: "C.UTF-8",
-      ...doorEnv,
+      ...listenerEnv,
       TRL_RUNTIME_DIR: dir.path,
       TRL_STALL_FILE: process.env["TRL_STALL_FILE"], // see stalls.ts
       TRL_STALL_STACKS: process.env["TRL_STALL_STACKS"], // see upgrade.ts
@@ -120,13 +120,13 @@ export async function startHere({
 }
 
 /** The socket is there in any case: one connection on standard input is not enough for most tests. */
-function doorSetup(
+function listenerSetup(
   name: TransportName,
   token: string,
-): { doorFlags: string[]; doorEnv: Record<string, string> } {
-  if (name === "stdin") return { doorFlags: ["--stdin"], doorEnv: {} };
-  if (name === "unix") return { doorFlags: [], doorEnv: {} };
-  return { doorFlags: ["--http", "127.0.0.1:0"], doorEnv: { TRL_AUTH_TOKEN: token } };
+): { listenerFlags: string[]; listenerEnv: Record<string, string> } {
+  if (name === "stdin") return { listenerFlags: ["--stdin"], listenerEnv: {} };
+  if (name === "unix") return { listenerFlags: [], listenerEnv: {} };
+  return { listenerFlags: ["--http", "127.0.0.1:0"], listenerEnv: { TRL_AUTH_TOKEN: token } };
 }
 
 function addressIn(log: string): { hostname: string; port: number } {

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { beside } from "../../src/util/socket-path.ts";
 import { startDocker, type TestDocker } from "./dockerd.ts";
-import type { StartFar } from "./front-daemon.ts";
+import type { StartRemote } from "./front-daemon.ts";
 import { isAlive } from "./processes.ts";
 import { binary } from "./program.ts";
 import { until } from "./wait.ts";
@@ -18,7 +18,7 @@ const shared = readdirSync("/", { withFileTypes: true }).filter(
   (entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !own.has(entry.name),
 );
 
-export const startInDocker: StartFar = async (setup, start) => {
+export const startInDocker: StartRemote = async (setup, start) => {
   engine ??= startDocker();
   const { env, run } = await engine;
   const volumes = shared.flatMap(({ name }) => ["-v", `/${name}:/${name}`]);
@@ -45,7 +45,7 @@ export const startInDocker: StartFar = async (setup, start) => {
   };
 };
 
-export async function endDockerPlace(): Promise<void> {
+export async function endDockerRuntime(): Promise<void> {
   const started = await engine;
   engine = container = undefined;
   await started?.[Symbol.asyncDispose]();

@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFi
 import { dirname, join } from "node:path";
 import { engineFlags, unmountUnder } from "./docker-engine.ts";
 import { endAll, processesWith } from "./processes.ts";
-import { placeExecutable } from "./remote-daemon.ts";
+import { copyExecutable } from "./remote-daemon.ts";
 import { findProgram } from "./requirements.ts";
 import { tempDir } from "./temp-dir.ts";
 import { until } from "./wait.ts";
@@ -55,7 +55,7 @@ export async function startDocker(): Promise<TestDocker> {
       60_000,
     );
     importImage(at("root"), image, env);
-    await placeExecutable(at("home"));
+    await copyExecutable(at("home"));
   } catch (error) {
     const log = existsSync(at("log")) ? readFileSync(at("log"), "utf8").slice(-3000) : "";
     await end();

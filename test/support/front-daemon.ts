@@ -9,7 +9,7 @@ import { endAll } from "./processes.ts";
 import { Wire } from "./wire.ts";
 
 /** Where what the tests start lives: the daemon there, and how the one in front reaches it. */
-export interface FarSide {
+export interface RemoteSide {
   daemon: TestDaemon;
   /** A table of the configuration file. */
   spec: Record<string, string | number | string[]>;
@@ -17,17 +17,17 @@ export interface FarSide {
   env?: Record<string, string>;
 }
 
-export type StartFar = (setup: DaemonSetup, start: Start) => Promise<FarSide>;
+export type StartRemote = (setup: DaemonSetup, start: Start) => Promise<RemoteSide>;
 type Start = (setup: DaemonSetup) => Promise<TestDaemon>;
 
 const runtime = "far";
 
 export async function startInFront(
-  startFar: StartFar,
+  startRemote: StartRemote,
   setup: DaemonSetup,
   start: Start,
 ): Promise<TestDaemon> {
-  const { daemon: far, spec, env = {} } = await startFar(setup, start);
+  const { daemon: far, spec, env = {} } = await startRemote(setup, start);
   const config = join(far.dir, "front.toml");
   const fields = Object.entries(spec).map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`);
   writeFileSync(config, `[runtimes.${runtime}]\n${fields.join("")}`, { mode: 0o600 });

@@ -15,14 +15,14 @@ import { until } from "./wait.ts";
 const executables = new Executables({ own: binary });
 
 /** As if it had been copied there before: most tests are not about the copying, which takes its time. */
-export async function placeExecutable(home: string): Promise<void> {
+export async function copyExecutable(home: string): Promise<void> {
   const { key, path } = await executables.find(targetOf(binary)!);
   const dir = join(home, ".cache/trl", key);
   mkdirSync(dir, { recursive: true });
   copyFileSync(path, join(dir, "trl"));
 }
 
-export function farContext(more: Partial<ConnectorContext> = {}): ConnectorContext & Disposable {
+export function remoteContext(more: Partial<ConnectorContext> = {}): ConnectorContext & Disposable {
   const dir = tempDir();
   return {
     env: { ...process.env },

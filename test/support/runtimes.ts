@@ -1,9 +1,9 @@
 // The runtimes that the tests can be run in.
 import { startInDocker } from "./docker-runtime.ts";
-import type { StartFar } from "./front-daemon.ts";
+import type { StartRemote } from "./front-daemon.ts";
 import { binary } from "./program.ts";
 import { startBehindSsh } from "./ssh-runtime.ts";
-import type { PlaceName } from "./transport.ts";
+import type { RuntimeKind } from "./transport.ts";
 
 const known = {
   socket: async (setup, start) => {
@@ -17,6 +17,6 @@ const known = {
   },
   ssh: startBehindSsh,
   docker: startInDocker,
-} satisfies Partial<Record<PlaceName, StartFar>>;
+} satisfies Partial<Record<RuntimeKind, StartRemote>>;
 
-export const places = known as Partial<Record<PlaceName, StartFar>>;
+export const places = known as Partial<Record<RuntimeKind, StartRemote>>;

@@ -1,18 +1,16 @@
-// Screens without a process: the work is done here, and may be made to fail.
+// Screens without a screen process: the work runs in the test, and can be made to fail.
 import { ScreenProcessError } from "../../src/core/terminal/screen/screen-process.ts";
 import { ScreenReader } from "../../src/core/terminal/screen/screen-reader.ts";
 import { type Runner, ScreenQueue } from "../../src/core/terminal/screen/screens.ts";
 import type { Result, Work } from "../../src/core/terminal/screen/work.ts";
 
-let generations = 0;
-
 export class RunnerHere implements Runner {
-  generation = ++generations;
+  instance = Symbol();
   reader = new ScreenReader();
-  /** The next pieces of work fail so. */
+  /** Errors of the next pieces of work. */
   failures: ScreenProcessError[] = [];
   works: Work[] = [];
-  /** What each piece of work is said to take. */
+  /** The reported processor time of each piece of work. */
   busyMs = 1;
 
   async run(work: Work): Promise<Result> {
@@ -23,13 +21,13 @@ export class RunnerHere implements Runner {
     throw failure;
   }
 
-  /** As where the process has ended: its emulators are gone. */
+  /** Simulates a crash of the process: its emulators are lost. */
   end(): void {
-    this.generation = ++generations;
+    this.instance = Symbol();
     this.reader = new ScreenReader();
   }
 
-  rest(): void {}
+  stopWhenIdle(): void {}
 }
 
 export const overBudget = () => new ScreenProcessError("a piece of its output takes too long", "over budget");

@@ -1,11 +1,11 @@
 // The tests' daemon behind OpenSSH. The server is started with the first daemon, and ended with the file.
 
-import type { StartFar } from "./front-daemon.ts";
+import type { StartRemote } from "./front-daemon.ts";
 import { startSshd, type TestSshd } from "./sshd.ts";
 
 let server: Promise<TestSshd> | undefined;
 
-export const startBehindSsh: StartFar = async (setup, start) => {
+export const startBehindSsh: StartRemote = async (setup, start) => {
   server ??= startSshd();
   const { spec } = await server;
   const daemon = await start(setup);
@@ -23,7 +23,7 @@ export const startBehindSsh: StartFar = async (setup, start) => {
   };
 };
 
-export async function endSshPlace(): Promise<void> {
+export async function endSshRuntime(): Promise<void> {
   const started = await server;
   server = undefined;
   await started?.[Symbol.asyncDispose]();

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from "node:path";
 import type { SshSpec } from "../../src/remote/connectors/ssh.ts";
 import { endAll, listProcesses } from "./processes.ts";
-import { placeExecutable } from "./remote-daemon.ts";
+import { copyExecutable } from "./remote-daemon.ts";
 import { findProgram, isRoot } from "./requirements.ts";
 import { tempDir } from "./temp-dir.ts";
 import { until } from "./wait.ts";
@@ -31,7 +31,7 @@ export async function startSshd({ hasExecutable = true, hasGunzip = true }: Setu
   for (const name of ["host", "user"]) makeKey(at(name));
   writeFileSync(at("authorized_keys"), readFileSync(at("user.pub")));
   mkdirSync(at("home"));
-  if (hasExecutable) await placeExecutable(at("home"));
+  if (hasExecutable) await copyExecutable(at("home"));
   const { child, port } = await listen(at, {
     HOME: at("home"),
     TRL_RUNTIME_DIR: at("runtime"),

@@ -1,4 +1,4 @@
-// The daemon that comes after one that was killed: on the same socket.
+// The next daemon on the socket of one that was killed.
 import { binary } from "./program.ts";
 import { until } from "./wait.ts";
 import { Wire } from "./wire.ts";
@@ -11,7 +11,7 @@ export interface Successor extends AsyncDisposable {
   exited: Promise<number>;
 }
 
-/** Gone with everything that it started when the test is over. Resolves when it listens. */
+/** Resolves when it listens. Disposing stops it with everything that it started. */
 export async function startOn(
   socketPath: string,
   { flags = [], env = {} }: { flags?: string[]; env?: Record<string, string> } = {},

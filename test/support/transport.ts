@@ -7,16 +7,16 @@ import type { RequirementName } from "./requirements.ts";
 
 export type TransportName = "unix" | "websocket" | "http" | "stdin";
 /** Sessions live in a runtime of that name, which a daemon in front of it is asked for. */
-export type PlaceName = "host" | "socket" | "command" | "ssh" | "docker";
+export type RuntimeKind = "host" | "socket" | "command" | "ssh" | "docker";
 
 /** `npm run test:full`: the long variants as well. */
 export const isFull = process.env["TRL_TEST_FULL"] === "1";
 
 let current: TransportName = "unix";
-let currentPlace: PlaceName = "host";
+let currentRuntime: RuntimeKind = "host";
 
 export const transport = (): TransportName => current;
-export const place = (): PlaceName => currentPlace;
+export const place = (): RuntimeKind => currentRuntime;
 
 /** Runs test files of test/integration over another transport. */
 export function runOver(name: TransportName, files: string[]): void {
@@ -28,11 +28,11 @@ export function runOver(name: TransportName, files: string[]): void {
 }
 
 /** Runs test files of test/integration with what they start in another runtime, which may need something. */
-export function runIn(name: PlaceName, files: string[], ...required: RequirementName[]): void {
-  currentPlace = name;
+export function runIn(name: RuntimeKind, files: string[], ...required: RequirementName[]): void {
+  currentRuntime = name;
   runAgain(`in a runtime of kind ${name}`, `in-${name}`, files, required);
   bun.afterAll(() => {
-    currentPlace = "host";
+    currentRuntime = "host";
   });
 }
 
@@ -48,7 +48,7 @@ function runAgain(how: string, key: string, files: string[], required: Requireme
 const undeclared = Object.assign(() => {}, { each: () => () => {} }) as unknown as typeof bun.test;
 
 const isPart = (names: (TransportName | "runtime")[]) =>
-  !names.includes(current) && (currentPlace === "host" || !names.includes("runtime"));
+  !names.includes(current) && (currentRuntime === "host" || !names.includes("runtime"));
 
 /** For a test that some transports leave out, or all runtimes but the host; the reason is for the reader. */
 export const testExceptOver = (
@@ -61,7 +61,7 @@ export const testExceptOver = (
 export const testInFullOver = (...names: (TransportName | "runtime")[]) =>
   isFull || isPart(names) ? bun.test : undeclared;
 
-const isFirstRun = () => current === "unix" && currentPlace === "host";
+const isFirstRun = () => current === "unix" && currentRuntime === "host";
 
 /** For a test that takes its time for something in which neither transport nor runtime has a part. */
 export const testOnce = (...required: RequirementName[]) =>

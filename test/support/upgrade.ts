@@ -1,4 +1,4 @@
-// One program takes the place of another, and the test sees it from outside.
+// Upgrades a test daemon, and waits for the result as a client sees it.
 import { afterAll, beforeAll } from "bun:test";
 import { chmodSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,8 +6,8 @@ import { binary } from "./program.ts";
 import { until } from "./wait.ts";
 import { Wire } from "./wire.ts";
 
-// The sampler of the stall guard stops the daemon's thread by signals. One of them that is under way when the daemon
-// becomes another program ends that program. Stalls are still found, without their stacks.
+// The sampler of the stall guard interrupts the daemon's thread by signals. A signal that is pending at the exec would
+// kill the new program. Stalls are still found, without their stacks.
 beforeAll(() => {
   process.env["TRL_STALL_STACKS"] = "off";
 });
@@ -20,7 +20,7 @@ export interface Upgraded {
   pid: number;
 }
 
-/** Asks for it and waits until it is over, however it went. */
+/** Requests an upgrade and waits for its end, successful or not. */
 export async function upgrade({ socketPath }: Upgraded, executable = binary) {
   using wire = await Wire.connect(socketPath);
   const before = (await wire.call("system.describe", {})).last_upgrade?.at;
@@ -28,7 +28,7 @@ export async function upgrade({ socketPath }: Upgraded, executable = binary) {
   return await untilUpgraded({ socketPath }, before);
 }
 
-/** By the daemon's own account: there has been another one since. */
+/** Waits until the daemon reports another upgrade than the one at `before`. */
 export const untilUpgraded = ({ socketPath }: Pick<Upgraded, "socketPath">, before: string | undefined) =>
   until("the end of the upgrade", async () => {
     try {
@@ -36,11 +36,11 @@ export const untilUpgraded = ({ socketPath }: Pick<Upgraded, "socketPath">, befo
       const { last_upgrade } = await wire.call("system.describe", {});
       return last_upgrade?.at === before ? undefined : last_upgrade;
     } catch {
-      return undefined; // it was just changing hands
+      return undefined; // in the middle of the exec
     }
   });
 
-/** But for the list of its children, which stays open once it was looked at: that may be before or after an upgrade. */
+/** Without the list of children, which stays open after its first use: that may be before or after an upgrade. */
 export const descriptorsOf = (pid: number): number =>
   readdirSync(`/proc/${pid}/fd`).filter((fd) => !linkOf(`/proc/${pid}/fd/${fd}`).endsWith("/children"))
     .length;
@@ -49,7 +49,7 @@ function linkOf(path: string): string {
   try {
     return readlinkSync(path);
   } catch {
-    return ""; // just closed
+    return ""; // closed meanwhile
   }
 }
 

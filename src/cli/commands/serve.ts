@@ -6,9 +6,11 @@ import { environmentName, type FlagTable, flags } from "../../daemon/flags.ts";
 import { OptionError } from "../../daemon/option-error.ts";
 import { type GivenFlags, readOptions } from "../../daemon/options.ts";
 import { endingSignal } from "../../daemon/signals.ts";
+import { unblockSignals } from "../../platform/linux/held-signals.ts";
 import { readBootstrapEnvironment } from "../../upgrade/bootstrap-environment.ts";
 import { answerTrial } from "../../upgrade/check-executable.ts";
-import { arrive, goBack, type Takeover, unblockSignals } from "../../upgrade/takeover.ts";
+import { beginTakeover, type Takeover } from "../../upgrade/restore/takeover.ts";
+import { rollBack } from "../../upgrade/rollback.ts";
 import { defaultSocketPath } from "../../util/socket-path.ts";
 import { checkFlags, refuseWords } from "../check-flags.ts";
 import { CliError, usageExitCode } from "../errors.ts";
@@ -42,8 +44,8 @@ export default defineCommand({
   meta: { name: "serve", description: "Run the daemon in the foreground (also: trl with flags only)" },
   args,
   async run({ args: given, rawArgs }) {
-    const letter = readBootstrapEnvironment(process.env);
-    let arrival: Takeover | undefined;
+    const environment = readBootstrapEnvironment(process.env);
+    let takeover: Takeover | undefined;
     try {
       checkFlags(rawArgs, args);
       refuseWords(given._);
@@ -56,16 +58,16 @@ export default defineCommand({
         ...(runtime.length > 0 ? { runtime: runtime.join(",") } : {}),
       };
       const options = wellGiven(() => readOptions(flags, process.env));
-      if (letter?.kind === "trial") return await answerTrial();
-      arrival = letter && arrive(letter);
-      const daemon = await boot(options, arrival);
+      if (environment?.kind === "trial") return await answerTrial();
+      takeover = environment && beginTakeover(environment);
+      const daemon = await boot(options, takeover);
       hungUp = daemon.hungUp;
-      if (arrival) unblockSignals();
+      if (takeover) unblockSignals();
       else if (options.hasSocket && !options.isForCaller && options.logFormat === "pretty")
         printNextSteps(options.socketPath);
       await daemon.stop(await Promise.race([...ending, daemon.done]));
     } catch (error) {
-      if (letter && letter.kind !== "trial") goBack(letter, arrival, error);
+      if (environment && environment.kind !== "trial") rollBack(environment, takeover, error);
       if (error instanceof OptionError)
         throw new CliError(error.message, error.isWrong ? usageExitCode : 1, seeFlags);
       throw error;

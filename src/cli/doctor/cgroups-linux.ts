@@ -1,6 +1,7 @@
 // Control groups: which version, which controllers, and may we make groups of our own?
 import { mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
+import { readMounts, readOwnCgroups } from "../../platform/cgroups.ts";
 import { type Finding, note, ok } from "./check.ts";
 
 /** Those that limit memory, processor time and the number of processes. */
@@ -14,8 +15,7 @@ interface Mount {
   controllers: string[];
 }
 
-export const checkCgroups = (): Finding =>
-  examine(readFileSync("/proc/self/mountinfo", "utf8"), readFileSync("/proc/self/cgroup", "utf8"));
+export const checkCgroups = (): Finding => examine(readMounts(), readOwnCgroups());
 
 /** By the texts of the kernel about what is mounted and which groups are ours. */
 export function examine(mountinfo: string, groups: string): Finding {

@@ -15,9 +15,9 @@ import type { ProcessOwnership } from "../process/ownership.ts";
 import type { PipeReader } from "../process/pipe-reader.ts";
 import type { PipeWriter } from "../process/pipe-writer.ts";
 import { signalAll } from "../process/signal-all.ts";
-import { inSlices, type Steps } from "../process/slices.ts";
 import type { SpawnedProcess } from "../process/spawn.ts";
 import { type Termination, terminate } from "../process/terminate.ts";
+import type { Steps } from "../process/time-slicer.ts";
 import type { CommandOutput } from "./output.ts";
 
 export interface CommandSpec {
@@ -116,11 +116,11 @@ export class Command implements KnownCommand {
   /** Sends a signal and no more; if the command ends by it, it was cancelled. */
   signal(signal: NodeJS.Signals): void {
     this.#lastSignal = signal;
-    if (!this.#goesOn) void inSlices(this.#signal(signal));
+    if (!this.#goesOn) void this.#spec.ownership.slicer.run(this.#signal(signal));
   }
 
   *#signal(signal: NodeJS.Signals): Steps<void> {
-    const { members } = yield* this.#spec.ownership.find({ commandId: this.id });
+    const { members } = yield* this.#spec.ownership.scanSteps({ commandId: this.id });
     yield* signalAll(members, signal);
   }
 
@@ -209,10 +209,10 @@ export class Command implements KnownCommand {
 
   /** A process that is just being started still looks like its shell: it is given a moment to become itself. */
   async #describeLeftovers(): Promise<CommandOutcome["leftovers"]> {
-    let found = await inSlices(this.#lookForLeftovers());
+    let found = await this.#spec.ownership.slicer.run(this.#lookForLeftovers());
     for (let looks = 1; looks < looksMax && found.some(({ command }) => isBeingStarted(command)); looks++) {
       await Bun.sleep(lookMs);
-      found = await inSlices(this.#lookForLeftovers());
+      found = await this.#spec.ownership.slicer.run(this.#lookForLeftovers());
     }
     return found.map(({ pid, command }) => ({ pid, command: command.replace(scriptOfShell, " (subshell)") }));
   }
@@ -222,7 +222,7 @@ export class Command implements KnownCommand {
     const found: CommandOutcome["leftovers"] = [];
     for (const { pid } of yield* ownership.leftoversOf(this.id, process.pid)) {
       const command = processTable.commandLine(pid);
-      if (!keep.isMachinery(command)) found.push({ pid, command });
+      if (!keep.isSandboxProcess(command)) found.push({ pid, command });
       yield;
     }
     return found;

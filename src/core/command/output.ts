@@ -136,7 +136,7 @@ export class CommandOutput {
 
   #roomIn(stream: StreamName): number {
     let room = Number.POSITIVE_INFINITY;
-    for (const reader of this.#readers) room = Math.min(room, this[stream].roomFor(reader.offsets[stream]));
+    for (const reader of this.#readers) room = Math.min(room, this[stream].spaceFor(reader.offsets[stream]));
     return Math.max(0, room);
   }
 

@@ -1,7 +1,6 @@
 // Commands by id: those that run, and for a while those that have ended, for clients that come back.
+import { memoryLimit } from "../../platform/own-process.ts";
 import { TrlError } from "../../protocol/errors.ts";
-import type { Journal } from "../../recovery/journal.ts";
-import { commandEnded, commandStarted } from "../../recovery/notes.ts";
 import type { CommandStoreState, PastRecordState } from "../../upgrade/schema/commands.ts";
 import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
 import { Instant, steadyMs } from "../lifetime/instant.ts";
@@ -12,7 +11,6 @@ import {
   retainedCommandsMax,
   retainedSeconds,
 } from "../limits.ts";
-import { memoryLimit } from "../resources.ts";
 import type { Command, KnownCommand } from "./command.ts";
 import { CommandTally } from "./metrics.ts";
 import { OutputBudget } from "./output-budget.ts";
@@ -39,6 +37,13 @@ export interface CommandRecord extends CommandDetails {
   keptBytes?: number;
 }
 
+/** Reported to a receiver outside of the core. */
+export interface CommandEvents {
+  commandStarted(record: CommandRecord): void;
+  /** Also for each retained command that an upgrade hands over. */
+  commandEnded(record: CommandRecord): void;
+}
+
 /** What an owner has of what is kept. */
 interface Share {
   count: number;
@@ -56,12 +61,12 @@ export class CommandStore {
   /** No more are begun: another program is to take this one's place. */
   isClosed = false;
 
-  constructor(readonly journal?: Journal) {}
+  constructor(readonly events: CommandEvents) {}
 
   add(record: CommandRecord, { id, ended }: Command): void {
     this.#running.set(id, record);
     this.budget.add(record.command.output);
-    this.journal?.write(commandStarted(record));
+    this.events.commandStarted(record);
     void ended.then(() => this.#end(record));
     void record.settled.then(({ workingDir }) => {
       record.workingDir = workingDir;
@@ -86,7 +91,7 @@ export class CommandStore {
       const record = { ...known, command, workingDir, endedAt: new Instant(endedAt, endedSteadyMs), settled };
       const kept = { ...record, owner: record.sessionId };
       this.budget.add(command.output);
-      this.journal?.write(commandEnded(kept));
+      this.events.commandEnded(kept);
       this.#keep(kept);
     }
   }
@@ -166,7 +171,7 @@ export class CommandStore {
     const { stdout, stderr } = command.output;
     this.tally.add(reason, exitCode, durationMs, stdout.totalBytes + stderr.totalBytes);
     this.#running.delete(command.id);
-    this.journal?.write(commandEnded(record));
+    this.events.commandEnded(record);
     command.output.compact();
     this.#keep(record);
     this.forgetOld();

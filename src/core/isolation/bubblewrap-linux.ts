@@ -1,25 +1,24 @@
-// A sandbox by bubblewrap: the system is read-only, /tmp the session's own, processes outside cannot be seen, and
-// there is no network unless it was asked for. No privilege is left inside, not even root's.
+// The sandbox of Linux, bubblewrap: a read-only system, a private /tmp, no view of processes outside, no capabilities
+// even for root, and no network unless requested.
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { pinnedDirs, type SandboxSpec } from "./sandbox.ts";
+import { pinnedDirs, type SandboxSpec } from "./sandbox-spec.ts";
 
 /**
- * bwrap waits outside for the program inside, and would be ended by a signal that is meant for the program. So it
- * ignores them all, and env(1) undoes that inside: only there is it possible, a shell may not.
+ * bwrap waits outside for the program inside, and a signal to the process group would end bwrap first. So bwrap is
+ * started with all signals ignored, and env(1) resets them inside: POSIX shells cannot reset ignored signals.
  */
 const signals = "HUP INT QUIT USR1 USR2 PIPE ALRM TERM TSTP TTIN TTOU".split(" ");
 const ignoring = ["/bin/sh", "-c", `trap '' ${signals.join(" ")}; exec "$@"`, "trl"];
 
-/** What must be possible for any sandbox to be. */
+/** The options that every sandbox needs, for a trial. */
 export const smallestSandbox = "--unshare-pid --ro-bind / / --dev /dev --proc /proc".split(" ");
 
-/** bwrap outside, and the first process inside, which collects the orphans. */
+/** bwrap outside, and its init process inside, which reaps orphans. */
 export const bwrapProcesses = 2;
 
 /**
- * Of /run nothing is shown: sockets of services lie there, and a service does for others what they cannot do
- * themselves.
+ * Hides all of /run: it has the sockets of services, and a service acts outside of the sandbox for its clients.
  */
 export function bubblewrapPrefix(bwrap: string, spec: SandboxSpec, workingDir: string): string[] {
   return [
@@ -34,7 +33,7 @@ export function bubblewrapPrefix(bwrap: string, spec: SandboxSpec, workingDir: s
   ];
 }
 
-/** What lies deeper comes later, and covers what it lies in. */
+/** Mounts are sorted by depth, so that a deeper mount covers a part of the one above it. */
 function view(spec: SandboxSpec): string[] {
   const { root, network, privateTmp, writable, hidden, ownDir } = spec;
   const inRoot = (path: string) => (root === "/" ? path : join(root, path));
@@ -61,8 +60,8 @@ function view(spec: SandboxSpec): string[] {
 }
 
 /**
- * What the kernel lets be written to by whoever is user 0, without any capability: with /proc/sys/kernel/core_pattern
- * alone, root would be out. bwrap covers some of it, but not for a daemon that is root.
+ * Kernel settings that user 0 can write to without any capability. /proc/sys/kernel/core_pattern alone lets root
+ * escape. bwrap covers some of them, but not if the daemon runs as root.
  */
 const kernelSettings = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "driver"].map(
   (name) => `/proc/${name}`,
@@ -75,14 +74,14 @@ interface Mount {
 
 const depthOf = (path: string) => path.split("/").filter(Boolean).length;
 
-/** A directory is empty inside, a file too. */
+/** A hidden directory or file exists inside, but is empty. */
 function hide(host: string, at: string): Mount[] {
   const found = statSync(host, { throwIfNoEntry: false });
   if (!found) return [];
   return [{ at, options: found.isDirectory() ? ["--tmpfs", at] : ["--ro-bind", "/dev/null", at] }];
 }
 
-/** Names are resolved by a file that usually lies in /run. */
+/** /etc/resolv.conf is usually a symbolic link into /run, which is hidden. */
 function resolverFile(): Mount[] {
   try {
     const file = realpathSync("/etc/resolv.conf");

@@ -1,14 +1,15 @@
-// What this machine can do, found out when it is first asked for. Each answer that is no has a reason and a remedy,
-// for errors and for whoever wants to know beforehand. A no is looked at again: it may be remedied meanwhile.
+// Detects on first use which isolation features this machine supports. An unavailable feature has a reason and a
+// remedy, for errors and for the description of the daemon. Only positive results are cached, since an administrator
+// may apply the remedy while the daemon runs.
 import { existsSync } from "node:fs";
 import type { Limits } from "../../protocol/isolation.ts";
 import type { CgroupsState } from "../../upgrade/schema/document.ts";
 import { smallestSandbox } from "./bubblewrap-linux.ts";
 import { type Cgroups, type Controller, isShortcoming, type Shortcoming } from "./cgroup.ts";
-import { detectCgroups, knownCgroups } from "./detect-cgroups-linux.ts";
-import { sandboxExec } from "./sandbox-darwin.ts";
+import { detectCgroups, restoreCgroups } from "./detect-cgroups-linux.ts";
+import { sandboxExec } from "./sandbox-exec-darwin.ts";
 
-/** By what it is done, or why it cannot be. */
+/** The mechanism that provides a feature, or why it is unavailable. */
 export type Ability = { available: true; by: string } | ({ available: false } & Shortcoming);
 
 const isLinux = process.platform === "linux";
@@ -24,27 +25,28 @@ export interface CapabilitiesDescription {
   sandbox: Ability;
 }
 
+/** How long a description is cached. */
 const describedMs = 5000;
 
-/** Runs a program for a trial: what it said where it failed. */
-export type Attempt = (argv: string[]) => Promise<string | undefined>;
+/** Runs a program for a trial. Resolves with its error message, or undefined if it succeeded. */
+export type Trial = (argv: string[]) => Promise<string | undefined>;
 
-/** Where system programs are, whatever the daemon's PATH. */
-const usualPlaces = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"];
+/** Searched after the daemon's PATH. */
+const systemDirs = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 
 export class Capabilities {
   #cgroups: Cgroups | undefined;
   #sandbox: Promise<Ability> | undefined;
   #described: { at: number; as: Promise<CapabilitiesDescription> } | undefined;
 
-  /** `name` names the daemon's groups; `path` is where programs are looked for. */
+  /** `name` is the name of the daemon's control groups; `path` is the PATH to search programs in. */
   constructor(
     readonly name: string,
     readonly path: string | undefined,
-    readonly attempt: Attempt,
+    readonly trial: Trial,
     known?: CgroupsState,
   ) {
-    this.#cgroups = known && knownCgroups(known);
+    this.#cgroups = known && restoreCgroups(known);
   }
 
   get cgroups(): Cgroups | Shortcoming {
@@ -56,7 +58,7 @@ export class Capabilities {
     return found;
   }
 
-  /** The groups, where they have been used. */
+  /** Undefined until the groups are detected or restored. */
   get usedCgroups(): Cgroups | undefined {
     return this.#cgroups;
   }
@@ -66,13 +68,13 @@ export class Capabilities {
     if (isShortcoming(cgroups)) return { available: false, ...cgroups };
     if (cgroups.controllers.has(controller)) return yes(`cgroup ${cgroups.version}`);
     return no(
-      `the ${controller} controller is not there for the daemon's control group, or closed to it`,
-      `have it handed on to the daemon (systemd: Delegate=yes; a container: --cgroupns private)`,
+      `the ${controller} controller is not available to the daemon's control group`,
+      `delegate it to the daemon (systemd: Delegate=yes; a container: --cgroupns private)`,
     );
   }
 
   get root(): Ability {
-    if (!isLinux) return no(`another root is for Linux only`, "run the daemon on Linux");
+    if (!isLinux) return no("another root is supported on Linux only", "run the daemon on Linux");
     if (process.getuid?.() !== 0)
       return no(
         "only root may change the root directory",
@@ -90,7 +92,7 @@ export class Capabilities {
     return this.#find("unshare");
   }
 
-  /** A trial takes some 10 ms; requests that come meanwhile share it. */
+  /** A trial takes about 10 ms. Concurrent requests share it. */
   get sandbox(): Promise<Ability> {
     if (!isLinux) return Promise.resolve(darwinSandbox());
     if (!this.#sandbox) {
@@ -106,23 +108,23 @@ export class Capabilities {
   async #trySandbox(): Promise<Ability> {
     const { bwrap } = this;
     if (!bwrap) return no("bubblewrap (bwrap) is not installed", "install it: apt install bubblewrap");
-    const env = await this.attempt(["/usr/bin/env", "--default-signal=INT", "true"]);
-    if (env !== undefined)
-      return no(`/usr/bin/env cannot reset signals: ${env}`, "install GNU coreutils 8.31 or newer");
-    const refused = await this.attempt([bwrap, ...smallestSandbox, "true"]);
-    if (refused === undefined) return yes("bubblewrap");
+    const envFailure = await this.trial(["/usr/bin/env", "--default-signal=INT", "true"]);
+    if (envFailure !== undefined)
+      return no(`/usr/bin/env cannot reset signals: ${envFailure}`, "install GNU coreutils 8.31 or newer");
+    const bwrapFailure = await this.trial([bwrap, ...smallestSandbox, "true"]);
+    if (bwrapFailure === undefined) return yes("bubblewrap");
     return no(
-      `bubblewrap cannot make a sandbox here: ${refused}`,
+      `bubblewrap cannot make a sandbox here: ${bwrapFailure}`,
       "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0)",
     );
   }
 
   #find(program: string): string | undefined {
-    const places = [...(this.path ?? "").split(":"), ...usualPlaces].filter((place) => place.startsWith("/"));
-    return Bun.which(program, { PATH: places.join(":") }) ?? undefined;
+    const dirs = [...(this.path ?? "").split(":"), ...systemDirs].filter((dir) => dir.startsWith("/"));
+    return Bun.which(program, { PATH: dirs.join(":") }) ?? undefined;
   }
 
-  /** For whoever wants to know beforehand. Kept for a moment: somebody may ask again and again. */
+  /** Cached for `describedMs`, since clients may poll it. */
   describe(): Promise<CapabilitiesDescription> {
     const now = performance.now();
     if (!this.#described || now - this.#described.at > describedMs) {
@@ -160,5 +162,5 @@ export class Capabilities {
 
 function darwinSandbox(): Ability {
   if (existsSync(sandboxExec)) return yes("sandbox-exec");
-  return no("sandbox-exec(1) is not there", "run the daemon on Linux with bubblewrap");
+  return no("sandbox-exec(1) is not installed", "run the daemon on Linux with bubblewrap");
 }

@@ -1,4 +1,4 @@
-// The files of a control group. A group may vanish between two looks, so what cannot be read counts as nothing.
+// Reads and writes the files of a control group. A group may vanish at any time, so unreadable files count as empty.
 import {
   closeSync,
   constants,
@@ -10,7 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { sendSignal } from "../../platform/process-table.ts";
-import { killPatienceMs } from "../limits.ts";
+import { killTimeoutMs } from "../limits.ts";
 
 export function readText(file: string): string {
   try {
@@ -20,13 +20,13 @@ export function readText(file: string): string {
   }
 }
 
-/** Undefined where there is no such file, or no number in it. */
+/** Undefined if the file is missing or has no number. */
 export function readNumber(file: string): number | undefined {
   const text = readText(file).trim();
   return text === "" || Number.isNaN(Number(text)) ? undefined : Number(text);
 }
 
-/** Lines of a name and a number: `oom_kill 3`. */
+/** Reads a file with lines of a name and a number: `oom_kill 3`. */
 export function readField(file: string, name: string): number | undefined {
   for (const line of readText(file).split("\n")) {
     const [key, value] = line.split(" ");
@@ -41,21 +41,17 @@ export const readPids = (file: string): number[] =>
     .map(Number)
     .filter((pid) => pid > 0);
 
-/** For writing only: some of these files may not be read, by whoever owns them either. */
+/** Opens the file for writing only: some of these files are not readable, even by their owner. */
 export function write(file: string, value: string | number): void {
   const fd = openSync(file, existsSync(file) ? constants.O_WRONLY : "w");
   try {
-    writeSync(
-      fd,
-      `${value}
-`,
-    );
+    writeSync(fd, `${value}\n`);
   } finally {
     closeSync(fd);
   }
 }
 
-/** False where the file is not there or does not take it. */
+/** False if the file is missing or the kernel refuses the value. */
 export function tryWrite(file: string, value: string | number): boolean {
   try {
     write(file, value);
@@ -67,9 +63,9 @@ export function tryWrite(file: string, value: string | number): boolean {
 
 export const makeDirectory = (path: string): void => void mkdirSync(path, { recursive: true, mode: 0o755 });
 
-/** The kernel needs a moment until those who were killed have left. */
+/** Retries with backoff: killed members leave the group with a delay. */
 export async function removeDirectory(path: string): Promise<boolean> {
-  const deadline = performance.now() + killPatienceMs;
+  const deadline = performance.now() + killTimeoutMs;
   for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
     if (removeNow(path)) return true;
     if (performance.now() > deadline) return false;
@@ -77,7 +73,7 @@ export async function removeDirectory(path: string): Promise<boolean> {
   }
 }
 
-/** True where it is gone. */
+/** True if the directory is removed or does not exist. */
 export function removeNow(path: string): boolean {
   try {
     rmdirSync(path);
@@ -91,12 +87,12 @@ export function killPids(pids: number[]): void {
   for (const pid of pids) sendSignal(pid, "SIGKILL");
 }
 
-/** Kills until nobody is left, each time while nobody can fork. */
+/** Kills all members until the group is empty, each time while the members are frozen and cannot fork. */
 export async function killUntilEmpty(
   members: () => number[],
   whileFrozen: (act: () => void) => Promise<void>,
 ): Promise<boolean> {
-  const deadline = performance.now() + killPatienceMs;
+  const deadline = performance.now() + killTimeoutMs;
   for (let pause = 1; members().length > 0; pause = Math.min(pause * 2, 20)) {
     await whileFrozen(() => killPids(members()));
     if (performance.now() > deadline) return false;

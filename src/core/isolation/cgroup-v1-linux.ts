@@ -1,6 +1,7 @@
-// Control groups of version 1: a hierarchy for each controller, so that a session's group is a directory in several
-// places. They are made beneath the daemon's own group, so that whatever limits the daemon limits its sessions.
+// Control groups of version 1: each controller has its own hierarchy, so a session's group is one directory in each of
+// them. All are below the daemon's own group, so the daemon's limits also apply to its sessions.
 import { basename, dirname, join } from "node:path";
+import type { V1Controller, V1Parents } from "../../platform/linux/cgroup-paths.ts";
 import type { CgroupsState } from "../../upgrade/schema/document.ts";
 import { type Cgroup, type CgroupCounters, type CgroupLimits, type Cgroups, controllers } from "./cgroup.ts";
 import {
@@ -16,35 +17,29 @@ import {
   write,
 } from "./cgroup-files.ts";
 
-export const v1Controllers = ["memory", "cpu", "pids", "cpuacct", "freezer"] as const;
-export type V1Controller = (typeof v1Controllers)[number];
-
-/** The daemon's own group in each hierarchy that there is; several controllers may share one. */
-export type V1Parents = Partial<Record<V1Controller, string>>;
-
 const periodUs = 100_000;
 const freezePollMs = 1;
-/** A process in uninterruptible sleep cannot be frozen; the kill goes on without. */
-const freezePatienceMs = 500;
+/** A process in uninterruptible sleep cannot be frozen. After this time the kill proceeds without. */
+const freezeTimeoutMs = 500;
 
 export class CgroupsV1 implements Cgroups {
   readonly version = "v1";
   readonly controllers;
-  readonly #homes: V1Parents;
+  readonly #groups: V1Parents;
   #count = 0;
 
   constructor(parents: V1Parents, name: string) {
     this.controllers = new Set(controllers.filter((controller) => parents[controller] !== undefined));
-    this.#homes = Object.fromEntries(
+    this.#groups = Object.fromEntries(
       Object.entries(parents).map(([controller, parent]) => [controller, join(parent, name)]),
     );
   }
 
   get directories(): string[] {
-    return [...new Set(Object.values(this.#homes))];
+    return [...new Set(Object.values(this.#groups))];
   }
 
-  /** Those of a daemon that has become this one. */
+  /** Restores the groups after an upgrade. */
   static from({ homes, count }: Extract<CgroupsState, { version: "v1" }>): CgroupsV1 {
     const parents = Object.entries(homes).map(([controller, home]) => [controller, dirname(home)]);
     const name = basename(Object.values(homes)[0] ?? "");
@@ -54,20 +49,20 @@ export class CgroupsV1 implements Cgroups {
   }
 
   pack(): CgroupsState {
-    return { version: this.version, homes: this.#homes as Record<string, string>, count: this.#count };
+    return { version: this.version, homes: this.#groups as Record<string, string>, count: this.#count };
   }
 
   create(limits: CgroupLimits): Cgroup {
-    return this.#at(String(++this.#count), limits);
+    return this.#open(String(++this.#count), limits);
   }
 
   find(name: string): Cgroup {
-    return this.#at(name, {});
+    return this.#open(name, {});
   }
 
-  #at(name: string, limits: CgroupLimits): Cgroup {
-    const homes = Object.entries(this.#homes).map(([controller, home]) => [controller, join(home, name)]);
-    return new CgroupV1(name, Object.fromEntries(homes), limits);
+  #open(name: string, limits: CgroupLimits): Cgroup {
+    const paths = Object.entries(this.#groups).map(([controller, group]) => [controller, join(group, name)]);
+    return new CgroupV1(name, Object.fromEntries(paths), limits);
   }
 
   close(): void {
@@ -77,16 +72,16 @@ export class CgroupsV1 implements Cgroups {
 
 class CgroupV1 implements Cgroup {
   readonly entrances: string[];
-  readonly #at: V1Parents;
+  readonly #paths: V1Parents;
   readonly #directories: string[];
 
   constructor(
     readonly name: string,
-    at: V1Parents,
+    paths: V1Parents,
     limits: CgroupLimits,
   ) {
-    this.#at = at;
-    this.#directories = [...new Set(Object.values(at))];
+    this.#paths = paths;
+    this.#directories = [...new Set(Object.values(paths))];
     this.entrances = this.#directories.map((directory) => join(directory, "cgroup.procs"));
     try {
       for (const directory of this.#directories) makeDirectory(directory);
@@ -113,7 +108,7 @@ class CgroupV1 implements Cgroup {
   }
 
   resetPeak(): boolean {
-    return this.#at.memory !== undefined && tryWrite(this.#file("memory", "memory.max_usage_in_bytes"), 0);
+    return this.#paths.memory !== undefined && tryWrite(this.#file("memory", "memory.max_usage_in_bytes"), 0);
   }
 
   peakBytes(): number | undefined {
@@ -122,8 +117,8 @@ class CgroupV1 implements Cgroup {
 
   async whileFrozen(act: () => void | Promise<void>): Promise<void> {
     const state = this.#file("freezer", "freezer.state");
-    const isFreezing = this.#at.freezer !== undefined && tryWrite(state, "FROZEN");
-    const deadline = performance.now() + freezePatienceMs;
+    const isFreezing = this.#paths.freezer !== undefined && tryWrite(state, "FROZEN");
+    const deadline = performance.now() + freezeTimeoutMs;
     while (isFreezing && readText(state).trim() !== "FROZEN" && performance.now() < deadline)
       await Bun.sleep(freezePollMs);
     try {
@@ -145,7 +140,7 @@ class CgroupV1 implements Cgroup {
   #limit({ memoryBytes, cpuPercent, pids }: CgroupLimits): void {
     if (memoryBytes !== undefined) {
       write(this.#file("memory", "memory.limit_in_bytes"), memoryBytes);
-      // With swap on top of it, where the kernel counts that.
+      // Limits memory and swap together, if the kernel accounts swap.
       tryWrite(this.#file("memory", "memory.memsw.limit_in_bytes"), memoryBytes);
     }
     if (cpuPercent !== undefined) {
@@ -155,8 +150,8 @@ class CgroupV1 implements Cgroup {
     if (pids !== undefined) write(this.#file("pids", "pids.max"), pids);
   }
 
-  /** A hierarchy that is not there has no files, and counts nothing. */
+  /** A controller without a hierarchy gets a path that cannot be read or written. */
   #file(controller: V1Controller, name: string): string {
-    return join(this.#at[controller] ?? "/nonexistent", name);
+    return join(this.#paths[controller] ?? "/nonexistent", name);
   }
 }

@@ -1,7 +1,7 @@
-// Control groups of version 2: one hierarchy. A group that hands controllers on to its children may hold no processes
-// itself, so that the daemon, with what it has started so far, first moves into a leaf of its own:
+// Control groups of version 2: one hierarchy. A group that enables controllers for its children may have no processes
+// itself, so the daemon and its current children first move to a leaf group:
 //   <the daemon's group>/trl-PID-START.daemon   the daemon
-//   <the daemon's group>/trl-PID-START/N        one for each session
+//   <the daemon's group>/trl-PID-START/N        one group per session
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { CgroupsState } from "../../upgrade/schema/document.ts";
@@ -28,35 +28,35 @@ import {
 
 const periodUs = 100_000;
 const freezePollMs = 1;
-const freezePatienceMs = 500;
-/** Somebody may fork while the others are being moved. */
+const freezeTimeoutMs = 500;
+/** A process may fork while the others are moved, so the move is retried. */
 const movesMax = 20;
 
 export class CgroupsV2 implements Cgroups {
   readonly version = "v2";
   readonly controllers: ReadonlySet<Controller>;
   readonly #leaf: string;
-  readonly #home: string;
+  readonly #group: string;
   #isReady = false;
   #count = 0;
 
-  /** `parent` is the daemon's own group; `isRoot` where it is the root of the hierarchy, which may hold processes. */
+  /** `parent` is the daemon's own group. The root of the hierarchy (`isRoot`) may have processes and children. */
   constructor(
     readonly parent: string,
     name: string,
     readonly isRoot: boolean,
   ) {
-    this.#home = join(parent, name);
+    this.#group = join(parent, name);
     this.#leaf = join(parent, `${name}.daemon`);
     this.controllers = new Set(controllersIn(join(parent, "cgroup.controllers")));
   }
 
-  /** The daemon itself is in the leaf as long as it lives. */
+  /** Only crash recovery can remove the leaf: the daemon is in it until its end. */
   get directories(): string[] {
-    return [this.#home, this.#leaf];
+    return [this.#group, this.#leaf];
   }
 
-  /** Those of a daemon that has become this one. */
+  /** Restores the groups after an upgrade. */
   static from({ parent, name, isRoot, count }: Extract<CgroupsState, { version: "v2" }>): CgroupsV2 {
     const cgroups = new CgroupsV2(parent, name, isRoot);
     cgroups.#count = count;
@@ -66,39 +66,39 @@ export class CgroupsV2 implements Cgroups {
 
   pack(): CgroupsState {
     const { version, parent, isRoot } = this;
-    return { version, parent, name: basename(this.#home), isRoot, count: this.#count };
+    return { version, parent, name: basename(this.#group), isRoot, count: this.#count };
   }
 
   create(limits: CgroupLimits): Cgroup {
     this.#prepare();
-    return new CgroupV2(join(this.#home, String(++this.#count)), limits);
+    return new CgroupV2(join(this.#group, String(++this.#count)), limits);
   }
 
   find(name: string): Cgroup {
-    return new CgroupV2(join(this.#home, name), {});
+    return new CgroupV2(join(this.#group, name), {});
   }
 
   close(): void {
-    removeNow(this.#home);
+    removeNow(this.#group);
   }
 
   #prepare(): void {
     if (this.#isReady) return;
-    removeDeserted(this.parent);
-    if (!this.isRoot && !handsOn(this.parent, this.controllers)) this.#moveOut();
-    handOn(this.parent, this.controllers);
-    makeDirectory(this.#home);
-    handOn(this.#home, this.controllers);
+    removeEmptyLeaves(this.parent);
+    if (!this.isRoot && !enablesControllers(this.parent, this.controllers)) this.#moveToLeaf();
+    enableControllers(this.parent, this.controllers);
+    makeDirectory(this.#group);
+    enableControllers(this.#group, this.controllers);
     this.#isReady = true;
   }
 
-  #moveOut(): void {
+  #moveToLeaf(): void {
     makeDirectory(this.#leaf);
     for (let move = 0; move < movesMax; move++) {
-      const left = readPids(join(this.parent, "cgroup.procs"));
-      if (left.length === 0) return;
-      // One that has just ended cannot be moved, and need not be.
-      for (const pid of left) tryWrite(join(this.#leaf, "cgroup.procs"), pid);
+      const pids = readPids(join(this.parent, "cgroup.procs"));
+      if (pids.length === 0) return;
+      // The write fails for a process that has just ended.
+      for (const pid of pids) tryWrite(join(this.#leaf, "cgroup.procs"), pid);
     }
   }
 }
@@ -141,7 +141,7 @@ class CgroupV2 implements Cgroup {
     };
   }
 
-  /** Kernels before 6.12 cannot, and later ones forget it for one open file only. */
+  /** Kernels before 6.12 cannot reset memory.peak; later ones reset it for one open file only. */
   resetPeak(): boolean {
     return false;
   }
@@ -152,7 +152,7 @@ class CgroupV2 implements Cgroup {
 
   async whileFrozen(act: () => void | Promise<void>): Promise<void> {
     const isFreezing = tryWrite(this.#file("cgroup.freeze"), 1);
-    const deadline = performance.now() + freezePatienceMs;
+    const deadline = performance.now() + freezeTimeoutMs;
     const isFrozen = () => readField(this.#file("cgroup.events"), "frozen") === 1;
     while (isFreezing && !isFrozen() && performance.now() < deadline) await Bun.sleep(freezePollMs);
     try {
@@ -163,7 +163,7 @@ class CgroupV2 implements Cgroup {
   }
 
   async destroy(): Promise<boolean> {
-    // Where the kernel has it (5.14), one write ends all; what is left is for kernels that have not.
+    // Linux 5.14 and newer kill all members by one write; the loop below is for older kernels.
     if (readText(this.#procs) !== "") tryWrite(this.#file("cgroup.kill"), 1);
     const isEmpty = await killUntilEmpty(
       () => this.members(),
@@ -175,7 +175,7 @@ class CgroupV2 implements Cgroup {
   #limit({ memoryBytes, cpuPercent, pids }: CgroupLimits): void {
     if (memoryBytes !== undefined) {
       write(this.#file("memory.max"), memoryBytes);
-      tryWrite(this.#file("memory.swap.max"), 0); // where there is swap
+      tryWrite(this.#file("memory.swap.max"), 0); // the file exists only with swap accounting
     }
     if (cpuPercent !== undefined)
       write(this.#file("cpu.max"), `${Math.round((cpuPercent / 100) * periodUs)} ${periodUs}`);
@@ -187,8 +187,8 @@ class CgroupV2 implements Cgroup {
   }
 }
 
-/** The leaf of a daemon that has ended is empty, and only an empty group can be removed. */
-function removeDeserted(parent: string): void {
+/** Removes leaves of ended daemons: the kernel refuses to remove a group that has processes. */
+function removeEmptyLeaves(parent: string): void {
   for (const name of readdirSync(parent))
     if (/^trl-\d+-\d+\.daemon$/.test(name)) removeNow(join(parent, name));
 }
@@ -200,12 +200,12 @@ export const controllersIn = (file: string): Controller[] =>
 
 const subtree = (group: string) => join(group, "cgroup.subtree_control");
 
-export function handsOn(group: string, wanted: ReadonlySet<Controller>): boolean {
-  const given = controllersIn(subtree(group));
-  return [...wanted].every((controller) => given.includes(controller));
+export function enablesControllers(group: string, wanted: ReadonlySet<Controller>): boolean {
+  const enabled = controllersIn(subtree(group));
+  return [...wanted].every((controller) => enabled.includes(controller));
 }
 
-function handOn(group: string, wanted: ReadonlySet<Controller>): void {
-  if (wanted.size === 0 || handsOn(group, wanted)) return;
+function enableControllers(group: string, wanted: ReadonlySet<Controller>): void {
+  if (wanted.size === 0 || enablesControllers(group, wanted)) return;
   write(subtree(group), [...wanted].map((controller) => `+${controller}`).join(" "));
 }

@@ -1,6 +1,5 @@
-// Control groups, behind one small interface: limits for all processes of a session together, counts of what they
-// used and met, and a way to stop all of them at one moment. Version 1 and 2 stand behind it.
-
+// The interface of control groups: limits for all processes of a session together, counters of their usage, and a way
+// to freeze all of them. Implemented for version 1 and version 2.
 import type { CgroupsState } from "../../upgrade/schema/document.ts";
 
 export interface CgroupLimits {
@@ -9,13 +8,16 @@ export interface CgroupLimits {
   pids?: number;
 }
 
-/** What a limit needs. */
+/** The controllers that limits need. */
 export type Controller = "memory" | "cpu" | "pids";
 export const controllers: readonly Controller[] = ["memory", "cpu", "pids"];
 
-/** Since the group was made; the difference of two looks is what happened between them. */
+/** The file in a run directory that lists the control groups of its daemon, for crash recovery. */
+export const cgroupListName = "cgroups";
+
+/** Totals since the group was made. A command's share is the difference of two readings. */
 export interface CgroupCounters {
-  /** Undefined where nothing counts it. */
+  /** Undefined if no controller counts it. */
   cpuMs: number | undefined;
   throttledMs: number | undefined;
   oomKills: number;
@@ -23,35 +25,35 @@ export interface CgroupCounters {
 }
 
 export interface Cgroup {
-  /** Among those of the daemon. */
+  /** Unique among the groups of the daemon. */
   readonly name: string;
-  /** A process that writes 0 to all of them is in the group, and so is whatever it starts from then on. */
+  /** A process that writes 0 to all of these files joins the group; its later children are members, too. */
   readonly entrances: string[];
   members(): number[];
   counters(): CgroupCounters;
-  /** Forgets the peak of before. False where the kernel cannot. */
+  /** Resets the memory peak. False if the kernel cannot. */
   resetPeak(): boolean;
   peakBytes(): number | undefined;
-  /** Runs `act` while nobody in the group can do anything, so that nobody forks away. */
+  /** Runs `act` while all members are frozen, so that none of them can fork. */
   whileFrozen(act: () => void | Promise<void>): Promise<void>;
-  /** Ends everybody in it, at once and for certain, and gives the group back. False where somebody refused. */
+  /** Kills all members and removes the group. False if a member survives. */
   destroy(): Promise<boolean>;
 }
 
 export interface Cgroups {
   readonly version: "v1" | "v2";
-  /** What can be limited here. */
+  /** Controllers that the daemon may use. */
   readonly controllers: ReadonlySet<Controller>;
   create(limits: CgroupLimits): Cgroup;
-  /** One that is there already, with its limits. */
+  /** An existing group, with its limits. */
   find(name: string): Cgroup;
   pack(): CgroupsState;
-  /** What is to be removed if the daemon cannot do it itself. */
+  /** Directories that crash recovery must remove if the daemon is killed. */
   readonly directories: string[];
   close(): void;
 }
 
-/** How the machine cannot: the reason, and what to do about it. */
+/** Why the machine lacks a capability, and what to do about it. */
 export interface Shortcoming {
   reason: string;
   remedy: string;

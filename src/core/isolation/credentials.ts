@@ -1,30 +1,30 @@
-// What looks like a credential, by its name alone: values are nobody's business. Used by `inherit_env: "safe"`, where
-// a name too many is a nuisance (`env_include` brings it back) and a name too few is a leak.
+// Recognizes credentials by the names of variables; values are never read. Used by `inherit_env: "safe"`, where a false
+// positive is a nuisance (`env_include` restores it) and a false negative is a leak.
 
-/** Words that stand for a secret wherever they appear. */
+/** Words that mean a secret anywhere in a name. */
 const anywhere = /PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIAL|PRIVATE_?KEY|APIKEY|BEARER/;
 
-/** Words that do only as a part of their own: COMPASS and AUTHOR are harmless. */
+/** Words that mean a secret only between underscores: COMPASS and AUTHOR are harmless. */
 const asPart = /(?:^|_)(?:TOKENS?|PASS|AUTH|COOKIES?|DSN|PAT|JWT|SALT|PIN|OTP|MNEMONIC)(?:_|$)/;
 
-/** Glued to the name of their program: PGPASS, GHTOKEN, MYSQL_PWD. PWD and OLDPWD are directories. */
+/** Suffixes without an underscore: PGPASS, GHTOKEN, MYSQL_PWD. PWD and OLDPWD are directories. */
 const asEnding = /(?:TOKEN|[^M]PASS|_PWD)$/;
 
-/** Keys that open something; KEYBOARD and KEY_REPEAT do not. */
+/** Cryptographic and API keys; KEYBOARD and KEY_REPEAT are harmless. */
 const keys = /(?:API|ACCESS|SIGNING|ENCRYPTION|MASTER|SESSION|DEPLOY|LICENSE|SERVICE_ACCOUNT|SSH|GPG)_?KEY/;
 const vendorKeys =
   /^(?:AWS|AZURE|GCP|GOOGLE|OPENAI|ANTHROPIC|GEMINI|MISTRAL|GITHUB|GITLAB|NPM|DOCKER|STRIPE|TWILIO|SENDGRID|CLOUDFLARE)_(?:.*_)?KEY/;
 const endsInKey = /_KEY$/;
 
-/** Addresses that usually carry a user and a password. */
+/** URLs that usually contain a user and a password. */
 const addresses =
   /(?:DATABASE|REDIS|MONGO|POSTGRES|PG|MYSQL|AMQP|RABBITMQ|BROKER|SMTP|WEBHOOK)\w*_?UR[IL]$|_CONNECTION_?STRING$/;
 
-/** Doors to agents that hold keys, and files that hold secrets. */
-const doors =
+/** Sockets of agents that hold keys, and files that hold secrets. */
+const agentsAndFiles =
   /^(?:SSH_AUTH_SOCK|SSH_AGENT_PID|GPG_AGENT_INFO|KUBECONFIG|NETRC|DOCKER_AUTH_CONFIG|DOCKER_CONFIG|VAULT_ADDR|PGPASSFILE)$/;
 
-const signs = [anywhere, asPart, asEnding, keys, vendorKeys, endsInKey, addresses, doors];
+const signs = [anywhere, asPart, asEnding, keys, vendorKeys, endsInKey, addresses, agentsAndFiles];
 
 export function looksLikeCredential(name: string): boolean {
   const upper = name.toUpperCase();

@@ -1,20 +1,14 @@
-// What a session inherits of the daemon's environment, and what commands without a terminal are given instead.
+// Which variables of the daemon's environment a session inherits, and the defaults of commands without a terminal.
 import type { InheritEnv } from "../../protocol/session.ts";
 import { isOwnSetting } from "../../util/engine-settings.ts";
+import type { EnvPolicy } from "../options.ts";
 import { looksLikeCredential } from "./credentials.ts";
 
 type Env = Record<string, string>;
 
-export interface EnvPolicy {
-  mode: InheritEnv;
-  /** Patterns of names: `*` is any text, `?` any character; case counts, as it does for the names themselves. */
-  include: readonly string[];
-  exclude: readonly string[];
-}
-
 /**
- * First by mode, then what is included on top, at last what is excluded: who excludes has the last word. The daemon's
- * own settings are none of a command's business; its token least of all. No pattern brings them back.
+ * Applies the mode, then `include`, then `exclude`: an exclusion always wins. The daemon's own settings (TRL_*, its
+ * token) are never inherited, and no pattern includes them.
  */
 export function inheritedEnv(daemonEnv: Env, { mode, include, exclude }: EnvPolicy): Env {
   const isIncluded = matcher(include);
@@ -29,7 +23,7 @@ export function inheritedEnv(daemonEnv: Env, { mode, include, exclude }: EnvPoli
   return Object.fromEntries(kept.map((name) => [name, daemonEnv[name]!]));
 }
 
-/** The daemon's patterns hold as well; a session may choose another mode, but not undo an exclusion. */
+/** A session can choose another mode and add patterns, but cannot undo an exclusion of the daemon. */
 export function mergePolicy(
   daemon: EnvPolicy,
   asked: {
@@ -46,9 +40,9 @@ export function mergePolicy(
 }
 
 /**
- * For commands, which have no terminal: nothing pages, and nothing asks where nobody can answer. They win over what
- * the daemon inherited from somebody's desktop (its PAGER=less is for another place), and the session's own `env` wins
- * over them. A session that inherits nothing gets none of them: its environment is exactly what it was given.
+ * For commands, which have no terminal: they disable pagers and prompts. They override inherited variables (PAGER=less
+ * of a desktop), and the session's own `env` overrides them. A session with the mode `none` gets none of them: its
+ * environment is exactly its `env`.
  */
 export const nonInteractive: Env = {
   PAGER: "cat",
@@ -60,7 +54,7 @@ export const nonInteractive: Env = {
   DEBIAN_FRONTEND: "noninteractive",
 };
 
-/** Unless the policy keeps the name out. */
+/** Without excluded names. */
 export function nonInteractiveDefaults({ mode, exclude }: EnvPolicy): Env {
   if (mode === "none") return {};
   const isExcluded = matcher(exclude);
@@ -70,7 +64,7 @@ export function nonInteractiveDefaults({ mode, exclude }: EnvPolicy): Env {
 const matcher = (patterns: readonly string[]) => (name: string) =>
   patterns.some((pattern) => matches(pattern, name));
 
-/** Not by a regular expression: one with many stars can take for ever. Here the last star alone is tried again. */
+/** No regular expression, which takes exponential time for many stars. Only the last star is ever retried. */
 export function matches(pattern: string, name: string): boolean {
   let at = 0;
   let star = -1;

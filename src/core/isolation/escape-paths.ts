@@ -1,5 +1,5 @@
-// What would lead out of a sandbox: other daemons of this user, and services that do for their clients what those cannot
-// do themselves. All of them are reached by sockets, which a read-only view does not close.
+// Paths by which a program could escape its sandbox: sockets of this user's daemons, and of services that act for their
+// clients (Docker, agents). A read-only mount does not prevent connecting to a socket, so these paths must be hidden.
 import { lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -8,14 +8,14 @@ import { discoveryFilesIn, readDiscoveryFile } from "../../util/discovery-files.
 import { isOwnDir } from "../../util/runtime-dir.ts";
 import { beside } from "../../util/socket-path.ts";
 
-export interface WaysOutOptions {
+export interface EscapePathsOptions {
   env: Record<string, string>;
-  /** Where daemons of this user announce themselves, in `daemons`. */
+  /** Runtime directories; their subdirectory `daemons` has the discovery files of this user's daemons. */
   runtimeDirs: string[];
 }
 
-/** As they are now: daemons and agents come and go. Some may not exist. */
-export function waysOut({ env, runtimeDirs }: WaysOutOptions): string[] {
+/** The current paths, since daemons and agents start and stop. Some may not exist. */
+export function escapePaths({ env, runtimeDirs }: EscapePathsOptions): string[] {
   const home = homedir();
   return [
     ...runtimeDirs
@@ -23,7 +23,7 @@ export function waysOut({ env, runtimeDirs }: WaysOutOptions): string[] {
       .flatMap((dir) => [
         ...daemonFilesIn(dir, home),
         ...[join(dir, "daemons")].filter(isOwnDir),
-        ...announcedIn(dir, home),
+        ...discoveredIn(dir, home),
       ]),
     ...(env["XDG_RUNTIME_DIR"] ? ownRuntimeDir(env["XDG_RUNTIME_DIR"], home) : []),
     ...socketVariables.flatMap((name) => socketIn(env[name] ?? "")),
@@ -34,7 +34,7 @@ export function waysOut({ env, runtimeDirs }: WaysOutOptions): string[] {
   ];
 }
 
-/** Hold an address of a socket. */
+/** Variables with the address of a socket. */
 const socketVariables = [
   "SSH_AUTH_SOCK",
   "GPG_AGENT_INFO",
@@ -48,7 +48,7 @@ const socketVariables = [
 const socketIn = (address: string): string[] =>
   [...address.matchAll(/(?:^|;)(?:unix:(?:path=|\/\/))?(\/[^,;:]+)/g)].map((match) => match[1]!);
 
-/** Directories for sockets where a service has one, so that what comes into them later is hidden, too. */
+/** The directories of sockets if a service has one, so that sockets created later are hidden, too. */
 const inHome = [
   ".docker/run",
   ".docker/desktop",
@@ -72,7 +72,7 @@ const agentSockets = [
   "S.scdaemon",
 ];
 
-/** /run is never shown; where /var/run is no link to it, it is another of its kind. */
+/** Without /run, which is always hidden. /var/run is usually a symbolic link to it, but not always. */
 const systemServicesLinux = [
   "/var/run",
   "/var/lib/lxd/unix.socket",
@@ -82,10 +82,10 @@ const systemServicesLinux = [
   "/tmp/screens",
 ];
 
-/** Of /var/run only this: names are resolved by a socket in there. */
+/** Not all of /var/run: it has the socket of the name resolver. */
 const systemServicesDarwin = ["/var/run/docker.sock"];
 
-/** The directory, unless files that a command needs would be hidden with it. Links count by their targets. */
+/** The directory, unless that would hide files that commands need. Symbolic links are resolved. */
 function wholeDir(dir: string, home: string): string[] {
   const real = realPath(dir);
   const isAbove = (path: string) => realPath(path).startsWith(real === "/" ? "/" : `${real}/`);
@@ -93,7 +93,7 @@ function wholeDir(dir: string, home: string): string[] {
   return needed.some((path) => realPath(path) === real || isAbove(path)) ? [] : [dir];
 }
 
-/** A link by another user in /tmp could lead to any directory, which would then be hidden. */
+/** Another user could put a symbolic link in /tmp, and its target would be hidden. */
 function isControlledByUser(dir: string): boolean {
   const uid = process.getuid?.();
   const link = lstatSync(dir, { throwIfNoEntry: false });
@@ -101,7 +101,7 @@ function isControlledByUser(dir: string): boolean {
   return link?.uid === uid && target?.uid === uid && target?.isDirectory() === true;
 }
 
-/** What is so named may be any directory; the user's own runtime directory is closed to others. */
+/** XDG_RUNTIME_DIR may name any directory. A real runtime directory belongs to the user and has no rights for others. */
 function ownRuntimeDir(dir: string, home: string): string[] {
   const stat = lstatSync(dir, { throwIfNoEntry: false });
   const isIt = stat?.isDirectory() && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0;
@@ -109,25 +109,25 @@ function ownRuntimeDir(dir: string, home: string): string[] {
 }
 
 /**
- * The files of each daemon that has announced itself there, or its directory where that holds nothing else. A command
- * that may write to the runtime directory can forge a file: only what is a socket or a private directory is hidden.
+ * The files of each daemon with a discovery file, or its directory if that has no other files. A command with write
+ * access to the runtime directory can forge a discovery file, so only sockets and private directories are hidden.
  */
-function announcedIn(runtimeDir: string, home: string): string[] {
+function discoveredIn(runtimeDir: string, home: string): string[] {
   return discoveryFilesIn(join(runtimeDir, "daemons")).flatMap((path) => {
-    const announced = (readDiscoveryFile(path) ?? {}) as Record<string, unknown>;
-    const { socket_path: socket, run_dir: runDir } = announced;
+    const fields = (readDiscoveryFile(path) ?? {}) as Record<string, unknown>;
+    const { socket_path: socket, run_dir: runDir } = fields;
     const isRunDir = typeof runDir === "string" && hasOwnDirName(runDir) && isOwnDir(runDir);
     const run = isRunDir ? [runDir] : [];
     if (typeof socket !== "string" || !socket.startsWith("/")) return run;
     const dir = dirname(socket);
-    const whole = isOwnDir(dir) && holdsDaemonFilesOnly(dir) ? wholeDir(dir, home) : [];
+    const whole = isOwnDir(dir) && hasOnlyDaemonFiles(dir) ? wholeDir(dir, home) : [];
     return [...run, ...(whole.length > 0 ? whole : filesOf(socket))];
   });
 }
 
-/** The runtime directory as a whole, or the files of each socket in it: a daemon need not announce itself. */
+/** The runtime directory, or the files of each socket in it: not every daemon has a discovery file. */
 function daemonFilesIn(runtimeDir: string, home: string): string[] {
-  const whole = holdsDaemonFilesOnly(runtimeDir) ? wholeDir(runtimeDir, home) : [];
+  const whole = hasOnlyDaemonFiles(runtimeDir) ? wholeDir(runtimeDir, home) : [];
   if (whole.length > 0) return whole;
   const sockets = namesIn(runtimeDir).filter((name) => name.endsWith(".sock"));
   return sockets
@@ -144,11 +144,11 @@ const isSocket = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.i
 
 const daemonFile = /^(?:\.\d+|.*\.(?:sock|token|pid|journal)|daemons|bin)$/;
 
-/** TRL_RUNTIME_DIR and --socket-dir may name a directory with files of a project. */
-const holdsDaemonFilesOnly = (dir: string) =>
+/** TRL_RUNTIME_DIR and --socket-dir may name a directory with other files. */
+const hasOnlyDaemonFiles = (dir: string) =>
   namesIn(dir).every((name) => daemonFile.test(name) || hasOwnDirName(name));
 
-/** The path itself where it does not exist. */
+/** Returns the path itself if it does not exist. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

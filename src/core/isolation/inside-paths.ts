@@ -1,18 +1,18 @@
-// Paths as those inside see them, and as the daemon does. With another root, or a /tmp of its own, they differ; and a
-// link is followed inside, wherever it would lead from here.
+// Translates paths inside an isolation to host paths. They differ with another root or a private /tmp. Symbolic links
+// are resolved as a program inside would resolve them.
 import { lstatSync, readlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 export interface InsideView {
-  /** What is / inside. */
+  /** The host directory that is / inside. */
   root: string;
-  /** Directories that lie elsewhere, the deeper ones last: inside, and for the daemon. */
+  /** Directories with another host path. Deeper ones come last. */
   mounts: { inside: string; host: string }[];
 }
 
 const linksMax = 40;
 
-/** Where the daemon finds what is at `path` inside; a part that does not exist is taken as it is. */
+/** The host path of `path` inside. Missing components are kept as they are. */
 export function hostPath(view: InsideView, path: string): string {
   let rest = partsOf(path);
   let at = "/";
@@ -24,7 +24,7 @@ export function hostPath(view: InsideView, path: string): string {
       if (target.startsWith("/")) at = "/";
       rest = [...partsOf(target), ...after];
     } else {
-      at = next; // `join` has resolved a ".."; above / there is nothing
+      at = next; // `join` has resolved "..", and never leaves /
       rest = after;
     }
   }

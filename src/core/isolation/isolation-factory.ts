@@ -1,4 +1,4 @@
-// From what was asked for to an enclosure that has been tried, or a refusal that says why. Never less than was asked.
+// Makes the isolation that a client requests and tries it, or refuses with the reason. Never provides less than requested.
 import { appendFileSync } from "node:fs";
 import { processTable } from "../../platform/process-table.ts";
 import { TrlError } from "../../protocol/errors.ts";
@@ -6,71 +6,72 @@ import type { Isolation } from "../../protocol/isolation.ts";
 import type { CgroupsState, IsolationState, IsolationsState } from "../../upgrade/schema/document.ts";
 import { runHelper } from "../process/helper-program.ts";
 import type { ProcessOwnership } from "../process/ownership.ts";
-import { recordName } from "./abandoned-cgroups.ts";
 import { bwrapProcesses } from "./bubblewrap-linux.ts";
 import { type Ability, Capabilities } from "./capabilities.ts";
-import { type CgroupLimits, type Controller, isShortcoming } from "./cgroup.ts";
-import { waysOut } from "./escape-paths.ts";
-import { requireRoot, sandboxOf } from "./sandbox-request.ts";
+import { type CgroupLimits, type Controller, cgroupListName, isShortcoming } from "./cgroup.ts";
+import { escapePaths } from "./escape-paths.ts";
+import { PrivateTmpDirs } from "./private-tmp.ts";
+import { requireRoot, resolveSandbox } from "./resolve-sandbox.ts";
 import {
-  type AskedLimits,
   type Confinement,
+  type RequestedLimits,
   SessionIsolation,
   type SessionIsolationSpec,
 } from "./session-isolation.ts";
-import { tryToStart } from "./trial-start.ts";
+import { trialStart } from "./trial-start.ts";
 
 export interface IsolationFactoryOptions {
   env: Record<string, string>;
   runDir: string;
-  /** What leads to the daemon: nobody in a sandbox may reach it. */
+  /** Files of the daemon, which a sandbox hides. */
   secretPaths: string[];
-  /** Where daemons of this user announce themselves. */
+  /** Runtime directories with discovery files of this user's daemons. */
   runtimeDirs: string[];
-  /** For every session, asked for or not; 0 = no limit. */
+  /** Applies to every session, also without a requested limit. 0 = no limit. */
   maxProcesses: number;
 }
 
-/** A trial takes some 10 ms; should one hang, it is given up. */
-const trialMs = 2000;
+/** A trial takes about 10 ms. */
+const trialTimeoutMs = 2000;
 
-const needs: Record<string, Controller> = { memory_bytes: "memory", cpu_percent: "cpu", pids: "pids" };
+const controllerOf: Record<string, Controller> = { memory_bytes: "memory", cpu_percent: "cpu", pids: "pids" };
 
 export class IsolationFactory {
   readonly #options: IsolationFactoryOptions;
   readonly #ownership: ProcessOwnership;
   #capabilities: Capabilities | undefined;
-  #isRecorded = false;
+  #areCgroupsListed = false;
+  readonly #tmpDirs = new PrivateTmpDirs();
   readonly #making = new Set<Promise<SessionIsolation>>();
-  #attempts = 0;
+  #trials = 0;
 
   constructor(options: IsolationFactoryOptions, ownership: ProcessOwnership, before?: IsolationsState) {
     this.#options = options;
     this.#ownership = ownership;
     if (!before?.cgroups) return;
     this.#capabilities = this.#capabilitiesWith(before.cgroups);
-    this.#isRecorded = before.cgroups.count > 0;
+    this.#areCgroupsListed = before.cgroups.count > 0;
   }
 
-  readonly #waysOut = () => waysOut(this.#options);
+  readonly #escapePaths = () => escapePaths(this.#options);
 
-  /** Nothing is just being made. */
+  /** True while no isolation is being made, so that an upgrade can serialize all of them. */
   get isAtRest(): boolean {
-    return this.#making.size === 0 && this.#attempts === 0;
+    return this.#making.size === 0 && this.#trials === 0;
   }
 
-  /** What the daemon before us has made. */
-  known({ limits, confinement, cgroup }: IsolationState): SessionIsolation {
+  /** An isolation that an upgrade hands over. */
+  restore({ limits, confinement, cgroup }: IsolationState): SessionIsolation {
     const cgroups = this.#capabilities?.usedCgroups;
-    const kept =
+    const group =
       cgroup === undefined || !cgroups
         ? { cgroup: undefined, version: undefined }
         : { cgroup: cgroups.find(cgroup), version: cgroups.version };
     return new SessionIsolation({
       limits,
       confinement: confinement as Confinement,
-      ...kept,
-      waysOut: this.#waysOut,
+      ...group,
+      escapePaths: this.#escapePaths,
     });
   }
 
@@ -78,46 +79,46 @@ export class IsolationFactory {
     return this.#capabilities?.usedCgroups?.pack();
   }
 
-  /** Pids are used again: with the start time, the name is this daemon's alone. */
   get capabilities(): Capabilities {
     this.#capabilities ??= this.#capabilitiesWith(undefined);
     return this.#capabilities;
   }
 
   #capabilitiesWith(known: CgroupsState | undefined): Capabilities {
+    // The start time makes the name unique, since pids are reused.
     const startTime = processTable.entry(process.pid)?.startTime.replace(/\D/g, "") ?? "0";
     const name = `trl-${process.pid}-${startTime}`;
-    return new Capabilities(name, this.#options.env["PATH"], (argv) => this.#attempt(argv), known);
+    return new Capabilities(name, this.#options.env["PATH"], (argv) => this.#trial(argv), known);
   }
 
-  async #attempt(argv: string[]): Promise<string | undefined> {
-    this.#attempts++;
-    // What bwrap leaves for a moment is no session's.
+  async #trial(argv: string[]): Promise<string | undefined> {
+    this.#trials++;
+    // bwrap may leave a process for a short time, which process ownership must not assign to a session.
     const env = this.#ownership.exemption.env;
     try {
       const { exitCode, signal, stderr } = await runHelper(this.#ownership, {
         argv,
         cwd: "/",
         env,
-        patienceMs: trialMs,
+        timeoutMs: trialTimeoutMs,
       });
       return exitCode === 0 ? undefined : stderr.split("\n")[0] || (signal ?? `exit code ${exitCode}`);
     } catch (error) {
-      if (error instanceof TrlError) throw error; // the daemon lacks something, and not the machine
+      if (error instanceof TrlError) throw error; // the daemon is out of resources, which says nothing about the machine
       return (error as Error).message;
     } finally {
-      this.#attempts--;
+      this.#trials--;
     }
   }
 
-  /** Whether there is anything to be done, so that it need not be waited for. */
+  /** False if a session needs no isolation object, so that its creation stays synchronous. */
   isWanted(isolation: Isolation | undefined): boolean {
     if (isolation && Object.values(isolation).some((part) => part !== null && part !== undefined))
       return true;
     return this.#options.maxProcesses > 0 && this.capabilities.controller("pids").available;
   }
 
-  /** Tried with the shell that will be used. Undefined where nothing was asked for. */
+  /** Tries the isolation with the shell of the session. Undefined if none is needed. */
   async make(isolation: Isolation | undefined, shell: string): Promise<SessionIsolation | undefined> {
     if (!this.isWanted(isolation)) return undefined;
     const made = this.#make(isolation, shell);
@@ -129,11 +130,11 @@ export class IsolationFactory {
     const limits = this.#limitsOf(isolation ?? {});
     this.#requireLimits(limits);
     const confinement = await this.#confinementOf(isolation ?? {});
-    const spec = { limits, confinement, waysOut: this.#waysOut };
+    const spec = { limits, confinement, escapePaths: this.#escapePaths };
     let sessionIsolation = new SessionIsolation({ ...spec, cgroup: undefined, version: undefined });
     try {
       sessionIsolation = new SessionIsolation({ ...spec, ...this.#cgroupFor(limits, confinement) });
-      await tryToStart(sessionIsolation, shell, this.#options.env, this.#ownership);
+      await trialStart(sessionIsolation, shell, this.#options.env, this.#ownership);
       return sessionIsolation;
     } catch (error) {
       await sessionIsolation.dispose();
@@ -141,25 +142,25 @@ export class IsolationFactory {
     }
   }
 
-  /** To be called when everything has ended. */
+  /** To be called when all processes have ended. */
   async close(): Promise<void> {
     const unfinished = await Promise.allSettled(this.#making);
-    // Whoever asked for it is about to be refused, and gives it back; but nobody would wait for that.
+    // Their requests are refused and dispose of them too, but the shutdown would not wait for that.
     for (const result of unfinished) if (result.status === "fulfilled") await result.value.dispose();
     this.#capabilities?.usedCgroups?.close();
   }
 
-  #limitsOf({ limits }: Isolation): AskedLimits {
-    const asked = Object.entries(limits ?? {}).filter(([, value]) => typeof value === "number");
-    const result: AskedLimits = Object.fromEntries(asked);
+  #limitsOf({ limits }: Isolation): RequestedLimits {
+    const requested = Object.entries(limits ?? {}).filter(([, value]) => typeof value === "number");
+    const result: RequestedLimits = Object.fromEntries(requested);
     const { maxProcesses } = this.#options;
     if (maxProcesses > 0 && this.capabilities.controller("pids").available)
       result.pids = Math.min(maxProcesses, result.pids ?? maxProcesses);
     return result;
   }
 
-  #requireLimits(limits: AskedLimits): void {
-    for (const [name, controller] of Object.entries(needs))
+  #requireLimits(limits: RequestedLimits): void {
+    for (const [name, controller] of Object.entries(controllerOf))
       if (name in limits)
         requireAbility(`isolation.limits.${name}`, this.capabilities.controller(controller));
   }
@@ -175,14 +176,15 @@ export class IsolationFactory {
     requireAbility("isolation.sandbox", await capabilities.sandbox);
     if (root && process.platform !== "linux")
       throw new TrlError("UNSUPPORTED", "isolation.root: sandbox-exec cannot change the root directory");
-    const spec = sandboxOf(sandbox, realRoot, [...this.#options.secretPaths, this.#options.runDir]);
+    const secretPaths = [...this.#options.secretPaths, this.#options.runDir];
+    const spec = resolveSandbox(sandbox, { root: realRoot, secretPaths, tmpDirs: this.#tmpDirs });
     if (process.platform !== "linux") return { kind: "sandbox-exec", sandbox: spec };
     return { kind: "bubblewrap", program: capabilities.bwrap!, sandbox: spec };
   }
 
-  /** Also where no limit needs one: it counts exactly, and what is in it can be ended for certain. */
+  /** Also made if no limit needs it: a control group measures exactly and can be killed reliably. */
   #cgroupFor(
-    limits: AskedLimits,
+    limits: RequestedLimits,
     confinement: Confinement,
   ): Pick<SessionIsolationSpec, "cgroup" | "version"> {
     const none = { cgroup: undefined, version: undefined };
@@ -194,7 +196,7 @@ export class IsolationFactory {
       ...(limits.cpu_percent === undefined ? {} : { cpuPercent: limits.cpu_percent }),
       ...(limits.pids === undefined ? {} : { pids: limits.pids + extra }),
     };
-    this.#record(cgroups.directories);
+    this.#listCgroups(cgroups.directories);
     try {
       return { cgroup: cgroups.create(wanted), version: cgroups.version };
     } catch (error) {
@@ -204,11 +206,14 @@ export class IsolationFactory {
     }
   }
 
-  /** Should the daemon be killed, its successor finds them by this. */
-  #record(directories: string[]): void {
-    if (this.#isRecorded) return;
-    appendFileSync(`${this.#options.runDir}/${recordName}`, directories.map((path) => `${path}\n`).join(""));
-    this.#isRecorded = true;
+  /** Writes their paths to the run directory, for crash recovery. */
+  #listCgroups(directories: string[]): void {
+    if (this.#areCgroupsListed) return;
+    appendFileSync(
+      `${this.#options.runDir}/${cgroupListName}`,
+      directories.map((path) => `${path}\n`).join(""),
+    );
+    this.#areCgroupsListed = true;
   }
 }
 

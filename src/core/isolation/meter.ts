@@ -1,14 +1,15 @@
-// What one command, or one terminal's program, used and which limits it met: read before and after.
+// Measures the usage of one command or one terminal program, and which limits it hit: the difference of the control
+// group's counters before and after it.
 import type { ExitReason } from "../../protocol/exec.ts";
 import type { HitName } from "../../protocol/isolation.ts";
 import type { MeterState } from "../../upgrade/schema/commands.ts";
 import { cpuCheckMs } from "../limits.ts";
 import type { Cgroup, CgroupCounters } from "./cgroup.ts";
 
-/** What the system says of a process that has ended and of those that it waited for. */
+/** The kernel's usage of an ended process and its reaped children. */
 export interface ProcessUsage {
   cpuMs: number;
-  /** Of the largest one; null where it is not known. */
+  /** Of the largest process. Null if unknown. */
   peakMemoryBytes: number | null;
 }
 
@@ -18,7 +19,7 @@ export interface Measured {
   by: "process" | "cgroup" | null;
   throttledMs?: number;
   limitsHit: HitName[];
-  /** Where the end was a limit's doing. */
+  /** Set if a limit caused the end. */
   reason?: ExitReason;
 }
 
@@ -32,7 +33,7 @@ export interface Exit {
   signal: string | null;
 }
 
-/** Without isolation: what the system tells anyway. */
+/** Without isolation, from the kernel's usage of the process alone. */
 export const measuredByProcess = (usage: ProcessUsage | undefined): Measured => ({
   cpuMs: usage?.cpuMs ?? null,
   peakMemoryBytes: usage?.peakMemoryBytes ?? null,
@@ -40,7 +41,7 @@ export const measuredByProcess = (usage: ProcessUsage | undefined): Measured => 
   limitsHit: [],
 });
 
-/** Died of the signal, or of it did the last thing that a shell ran: it ends with 128 and the signal's number then. */
+/** Also by exit code 128 + number, with which a shell ends after its last program died of the signal. */
 const endedBy = ({ exitCode, signal }: Exit, name: string, number: number) =>
   signal === name || (signal === null && exitCode === 128 + number);
 
@@ -52,15 +53,15 @@ export class Meter {
   constructor(
     readonly cgroup: Cgroup | undefined,
     readonly limits: MeteredLimits,
-    /** False where what is waited for is not what did the work. */
+    /** False if the reaped process is not the program itself, but bwrap. */
     readonly trustsProcess: boolean,
-    /** As another program has begun it. */
-    begun?: MeterState,
+    /** The readings at the start, if an upgrade hands over the command. */
+    restored?: MeterState,
   ) {
-    if (begun) {
-      this.#isPeakReset = begun.isPeakReset;
-      this.#peakBefore = begun.peakBefore;
-      this.#before = begun.before && { cpuMs: undefined, throttledMs: undefined, ...begun.before };
+    if (restored) {
+      this.#isPeakReset = restored.isPeakReset;
+      this.#peakBefore = restored.peakBefore;
+      this.#before = restored.before && { cpuMs: undefined, throttledMs: undefined, ...restored.before };
       return;
     }
     this.#isPeakReset = cgroup?.resetPeak() ?? false;
@@ -72,7 +73,7 @@ export class Meter {
     return { before: this.#before, isPeakReset: this.#isPeakReset, peakBefore: this.#peakBefore };
   }
 
-  /** Calls back once when all processes together have used too much; returns what ends the watch. */
+  /** Calls `exceeded` once when all processes together exceed the CPU time limit. Returns a function that stops it. */
   watchCpuTime(exceeded: () => void): () => void {
     const { cpuTimeS } = this.limits;
     if (cpuTimeS === undefined || this.#before?.cpuMs === undefined) return () => {};
@@ -84,8 +85,8 @@ export class Meter {
     return () => clearInterval(timer);
   }
 
-  read(exit: Exit, given: ProcessUsage | undefined): Measured {
-    const usage = this.trustsProcess ? given : undefined;
+  read(exit: Exit, processUsage: ProcessUsage | undefined): Measured {
+    const usage = this.trustsProcess ? processUsage : undefined;
     const cpuMs = this.#cpuMs();
     const measured: Measured =
       cpuMs === undefined
@@ -93,21 +94,21 @@ export class Meter {
         : { cpuMs, peakMemoryBytes: this.#peak(usage), by: "cgroup", limitsHit: [] };
     const { throttledMs } = this.cgroup?.counters() ?? {};
     if (throttledMs !== undefined) measured.throttledMs = throttledMs - (this.#before!.throttledMs ?? 0);
-    return this.#judge(exit, measured);
+    return this.#addLimits(exit, measured);
   }
 
-  #judge(exit: Exit, measured: Measured): Measured {
+  #addLimits(exit: Exit, measured: Measured): Measured {
     const { cpuTimeS, fileSizeBytes } = this.limits;
     const now = this.cgroup?.counters();
     const isKilled = endedBy(exit, "SIGKILL", 9);
-    const hasUsedUp = cpuTimeS !== undefined && (measured.cpuMs ?? 0) >= cpuTimeS * 1000;
+    const isCpuTimeUsed = cpuTimeS !== undefined && (measured.cpuMs ?? 0) >= cpuTimeS * 1000;
     const isOutOfMemory = (now?.oomKills ?? 0) > (this.#before?.oomKills ?? 0);
     if (isOutOfMemory) measured.limitsHit.push("memory");
     if ((now?.forksRefused ?? 0) > (this.#before?.forksRefused ?? 0)) measured.limitsHit.push("pids");
     if (isOutOfMemory && isKilled) measured.reason = "memory_limit";
     if (
       cpuTimeS !== undefined &&
-      (endedBy(exit, "SIGXCPU", 24) || (hasUsedUp && isKilled && !isOutOfMemory))
+      (endedBy(exit, "SIGXCPU", 24) || (isCpuTimeUsed && isKilled && !isOutOfMemory))
     ) {
       measured.limitsHit.push("cpu_time");
       measured.reason ??= "cpu_time_limit";
@@ -124,7 +125,7 @@ export class Meter {
     return now === undefined ? undefined : now - (this.#before!.cpuMs ?? 0);
   }
 
-  /** A peak that could not be reset is this command's only where it has risen. */
+  /** A peak that was not reset belongs to this command only if it has risen since the start. */
   #peak(usage: ProcessUsage | undefined): number | null {
     const peak = this.cgroup?.peakBytes();
     if (peak !== undefined && (this.#isPeakReset || peak > this.#peakBefore)) return peak;

@@ -1,4 +1,4 @@
-// What was used, as it is told: of one command or program, and of all that a session has run.
+// Receipts: the measured usage of one command or terminal program, and the totals of a session.
 import type { HitName, Receipt } from "../../protocol/isolation.ts";
 import type { Measured } from "./meter.ts";
 
@@ -19,7 +19,7 @@ export function receiptOf(measured: Measured, bytesOut: number, leftovers: numbe
 
 const none: readonly HitName[] = [];
 
-/** Times and bytes are added up, the highest peak stays. */
+/** Sums times and bytes, and keeps the highest memory peak. */
 export class ReceiptTotals {
   #cpuMs: number | null = null;
   #peakBytes: number | null = null;
@@ -39,7 +39,7 @@ export class ReceiptTotals {
     if (receipt.limits_hit.length > 0) this.#hits = [...new Set([...this.#hits, ...receipt.limits_hit])];
   }
 
-  /** With what the session has running in the background now. */
+  /** `leftovers` is the current number of leftover processes. */
   sum(leftovers: number): Receipt {
     return receiptOf(
       {

@@ -1,5 +1,5 @@
-// What one session or terminal is kept in: its control group, the limits that its processes inherit, its root, its
-// sandbox. A session without isolation has none, and pays for none.
+// What one session or terminal is confined in: its control group, resource limits, root directory and sandbox. A session
+// without isolation has no object of this class.
 import { basename } from "node:path";
 import type { IsolationInfo, Limits } from "../../protocol/isolation.ts";
 import type { MeterState } from "../../upgrade/schema/commands.ts";
@@ -7,14 +7,15 @@ import type { IsolationState } from "../../upgrade/schema/document.ts";
 import { bubblewrapPrefix } from "./bubblewrap-linux.ts";
 import type { Cgroup, Cgroups } from "./cgroup.ts";
 import type { InsideView } from "./inside-paths.ts";
-import { launchPrefix } from "./launcher.ts";
+import { launchPrefix } from "./launch-prefix.ts";
 import { Meter } from "./meter.ts";
-import type { SandboxSpec } from "./sandbox.ts";
-import { sandboxExecPrefix } from "./sandbox-darwin.ts";
-import { hiddenInside, removePrivateTmp } from "./sandbox-request.ts";
+import { removePrivateTmp } from "./private-tmp.ts";
+import { hiddenInside } from "./resolve-sandbox.ts";
+import { sandboxExecPrefix } from "./sandbox-exec-darwin.ts";
+import type { SandboxSpec } from "./sandbox-spec.ts";
 
-/** Of those that were asked for. */
-export type AskedLimits = { [Name in keyof Limits]?: number };
+/** The limits that the client has requested. */
+export type RequestedLimits = { [Name in keyof Limits]?: number };
 
 export type Confinement =
   | { kind: "none" }
@@ -23,18 +24,18 @@ export type Confinement =
   | { kind: "sandbox-exec"; sandbox: Omit<SandboxSpec, "ownDir"> };
 
 export interface SessionIsolationSpec {
-  limits: AskedLimits;
+  limits: RequestedLimits;
   cgroup: Cgroup | undefined;
   version: Cgroups["version"] | undefined;
   confinement: Confinement;
-  /** Paths by which a program in a sandbox could reach others outside, as they are now. */
-  waysOut(): string[];
+  /** The current paths by which a program could escape a sandbox. */
+  escapePaths(): string[];
 }
 
-export interface Place {
-  /** As those inside see it. */
+export interface LaunchDirs {
+  /** As a path inside. */
   workingDir: string;
-  /** The files of the shell that is started, if it has any. */
+  /** The directory of the shell that is started, if it has one. */
   ownDir?: string;
 }
 
@@ -49,16 +50,16 @@ export class SessionIsolation {
     return this.#spec.cgroup;
   }
 
-  get limits(): AskedLimits {
+  get limits(): RequestedLimits {
     return this.#spec.limits;
   }
 
-  /** In another root a shell finds neither its files nor the descriptors by which it is told its state. */
+  /** In another root a shell has no access to its files and the descriptors that pass its state. */
   get canKeepState(): boolean {
     return this.#spec.confinement.kind !== "chroot";
   }
 
-  /** Where paths inside differ from the daemon's. */
+  /** How paths inside map to host paths. Undefined if they are the same. */
   get view(): InsideView | undefined {
     const { confinement } = this.#spec;
     if (confinement.kind === "chroot") return { root: confinement.root, mounts: [] };
@@ -69,7 +70,7 @@ export class SessionIsolation {
     return { root, mounts: [...own, ...shown] };
   }
 
-  /** Another place for temporary files than /tmp would be read-only; and where /tmp cannot be private, TMPDIR is. */
+  /** With bubblewrap an inherited TMPDIR is read-only, so it becomes /tmp. sandbox-exec has the private /tmp as TMPDIR. */
   withTmpDir(env: Record<string, string>): Record<string, string> {
     const { confinement } = this.#spec;
     const tmp = "sandbox" in confinement ? confinement.sandbox.privateTmp : undefined;
@@ -78,14 +79,14 @@ export class SessionIsolation {
     return env["TMPDIR"] === undefined ? env : { ...env, TMPDIR: "/tmp" };
   }
 
-  /** What a sandbox that is made now hides of others outside; empty where there is none. */
+  /** The escape paths that a sandbox started now hides. Empty without a sandbox. */
   get hiddenNow(): string[] {
-    const { confinement, waysOut } = this.#spec;
-    return "sandbox" in confinement ? hiddenInside(waysOut(), confinement.sandbox) : [];
+    const { confinement, escapePaths } = this.#spec;
+    return "sandbox" in confinement ? hiddenInside(escapePaths(), confinement.sandbox) : [];
   }
 
-  /** The words that start a program inside, and where they are to be started. */
-  wrap(argv: string[], { workingDir, ownDir }: Place): { argv: [string, ...string[]]; cwd: string } {
+  /** The argv that starts a program inside, and the host directory to start it in. */
+  wrap(argv: string[], { workingDir, ownDir }: LaunchDirs): { argv: [string, ...string[]]; cwd: string } {
     const { cgroup, limits, confinement } = this.#spec;
     const { cpu_time_s: cpuTimeS, open_files: openFiles, file_size_bytes: fileSizeBytes } = limits;
     const prefix = launchPrefix(cgroup?.entrances ?? [], {
@@ -94,8 +95,8 @@ export class SessionIsolation {
       ...(fileSizeBytes === undefined ? {} : { fileSizeBytes }),
     });
     const whole = [...prefix, ...this.#confine(workingDir, ownDir), ...argv] as [string, ...string[]];
-    const isElsewhere = confinement.kind === "chroot" || confinement.kind === "bubblewrap";
-    return { argv: whole, cwd: isElsewhere ? "/" : workingDir };
+    const changesDir = confinement.kind === "chroot" || confinement.kind === "bubblewrap";
+    return { argv: whole, cwd: changesDir ? "/" : workingDir };
   }
 
   #confine(workingDir: string, ownDir: string | undefined): string[] {
@@ -112,18 +113,18 @@ export class SessionIsolation {
     }
   }
 
-  #sandbox(standing: Omit<SandboxSpec, "ownDir">, ownDir: string | undefined): SandboxSpec {
-    return { ...standing, ownDir, secrets: [...standing.secrets, ...this.hiddenNow] };
+  #sandbox(sandbox: Omit<SandboxSpec, "ownDir">, ownDir: string | undefined): SandboxSpec {
+    return { ...sandbox, ownDir, secrets: [...sandbox.secrets, ...this.hiddenNow] };
   }
 
-  meter(begun?: MeterState): Meter {
+  meter(restored?: MeterState): Meter {
     const { cgroup, limits, confinement } = this.#spec;
     const metered = { cpuTimeS: limits.cpu_time_s, fileSizeBytes: limits.file_size_bytes };
-    return new Meter(cgroup, metered, confinement.kind !== "bubblewrap", begun);
+    return new Meter(cgroup, metered, confinement.kind !== "bubblewrap", restored);
   }
 
-  /** bwrap's own processes are no leftovers of a command; one that is just ending has a name only. */
-  isMachinery(commandLine: string): boolean {
+  /** Recognizes bwrap's own processes. The command line of an ending process is its name in brackets. */
+  isSandboxProcess(commandLine: string): boolean {
     const { confinement } = this.#spec;
     if (confinement.kind !== "bubblewrap") return false;
     const { program } = confinement;
@@ -136,7 +137,7 @@ export class SessionIsolation {
     const root = confinement.kind === "chroot" ? confinement.root : sandbox?.root;
     return {
       limits: Object.fromEntries(
-        Object.entries(limits).map(([name, value]) => [name, { value, by: byOf(name, version) }]),
+        Object.entries(limits).map(([name, value]) => [name, { value, by: mechanismOf(name, version) }]),
       ),
       cgroup: version ?? null,
       root: root === undefined || root === "/" ? null : root,
@@ -157,16 +158,16 @@ export class SessionIsolation {
     return { limits, confinement, cgroup: cgroup?.name };
   }
 
-  /** Whoever is still in it is dead when this resolves. False where something could not be removed. */
+  /** Kills all members of the control group and removes all files. False if something could not be removed. */
   async dispose(): Promise<boolean> {
     const { cgroup, confinement } = this.#spec;
-    const isGone = (await cgroup?.destroy()) ?? true;
+    const isRemoved = (await cgroup?.destroy()) ?? true;
     const tmp = "sandbox" in confinement ? confinement.sandbox.privateTmp : undefined;
-    return (tmp === undefined || removePrivateTmp(tmp)) && isGone;
+    return (tmp === undefined || removePrivateTmp(tmp)) && isRemoved;
   }
 }
 
-function byOf(limit: string, version: Cgroups["version"] | undefined): string {
+function mechanismOf(limit: string, version: Cgroups["version"] | undefined): string {
   if (limit === "wall_clock_s") return "the daemon's clock";
   if (["memory_bytes", "cpu_percent", "pids"].includes(limit)) return `cgroup ${version}`;
   return limit === "cpu_time_s" && version ? `cgroup ${version} and rlimit` : "rlimit";

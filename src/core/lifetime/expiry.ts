@@ -1,34 +1,34 @@
-// When a session or terminal will be ended by itself: some time after it was last used, or when it is old.
+// When a session or terminal expires: some time after its last use, or at a maximum age.
 
 import { Instant, steadyMs } from "./instant.ts";
 
 export interface Lifetime {
   createdAt: Instant;
   lastActivity: Instant;
-  /** 0 = never, for both. */
+  /** 0 means never, for both. */
   idleTimeoutS: number;
   maxAgeS: number;
-  /** A command runs, or somebody is attached: then it is not idle, however long nothing has happened. */
+  /** A command runs, or a client is attached: then it is not idle, however long nothing has happened. */
   isInUse: boolean;
 }
 
 export interface Expiry {
-  /** By the wall clock as it is set now. */
+  /** On the wall clock as it is set now. */
   at: Date;
   leftMs: number;
   by: "idle" | "age";
 }
 
-/** The earlier of the two, if nothing happens until then. */
+/** The earlier of the two ends, assuming no use until then. */
 export function expiryOf(lifetime: Lifetime, now = new Instant()): Expiry | undefined {
   const { createdAt, lastActivity, idleTimeoutS, maxAgeS, isInUse } = lifetime;
-  const ends: Expiry[] = [];
-  if (idleTimeoutS > 0 && !isInUse) ends.push({ ...after(lastActivity, idleTimeoutS, now), by: "idle" });
-  if (maxAgeS > 0) ends.push({ ...after(createdAt, maxAgeS, now), by: "age" });
-  return ends.sort((a, b) => a.leftMs - b.leftMs)[0];
+  const expiries: Expiry[] = [];
+  if (idleTimeoutS > 0 && !isInUse) expiries.push({ ...after(lastActivity, idleTimeoutS, now), by: "idle" });
+  if (maxAgeS > 0) expiries.push({ ...after(createdAt, maxAgeS, now), by: "age" });
+  return expiries.sort((a, b) => a.leftMs - b.leftMs)[0];
 }
 
-/** Whatever happens, it is not over before: use makes it later. By the steady clock. */
+/** A lower bound of the expiry on the steady clock: use only postpones it. */
 export function earliestEnd({ createdAt, lastActivity, idleTimeoutS, maxAgeS, isInUse }: Lifetime): number {
   const idleSince = isInUse ? steadyMs() : lastActivity.steadyMs;
   return Math.min(
@@ -45,10 +45,10 @@ export const expiryFields = (expiry: Expiry | undefined) => ({
   expires_by: expiry?.by ?? null,
 });
 
-/** The last moment that a Date can hold, in ms: a limit may be longer than time. */
+/** The last moment that a Date can represent, in ms: a limit may reach beyond it. */
 const dateMaxMs = 8.64e15;
 
-/** Less is no setting of the clock: it is how the two are read one after the other. */
+/** A smaller difference comes from reading the two clocks one after the other, and not from a clock that was set. */
 const clockSetMinMs = 1000;
 
 function after(begin: Instant, seconds: number, now: Instant): Pick<Expiry, "at" | "leftMs"> {

@@ -1,15 +1,15 @@
-// A process that another program has started, which has become this one: its pipes, and how it ends.
+// A process that the previous program of an upgrade started: its pipes, and how it ends.
 import { closeSync } from "node:fs";
 import { createPipe } from "../../platform/libc.ts";
-import { endOfAdopted } from "../../platform/linux/adopted-children.ts";
+import { exitOfAdopted } from "../../platform/linux/adopted-children.ts";
+import type { ProcessUsage } from "../../platform/process-usage.ts";
 import type { RunningCommandState } from "../../upgrade/schema/commands.ts";
-import type { ProcessUsage } from "../isolation/meter.ts";
 import { ProcessOutput } from "./process-output.ts";
 import type { SpawnedProcess } from "./spawn.ts";
 
-type Known = Pick<RunningCommandState, "pid" | "stdoutFd" | "stderrFd">;
+type AdoptedState = Pick<RunningCommandState, "pid" | "stdoutFd" | "stderrFd">;
 
-export function adoptProcess({ pid, stdoutFd, stderrFd }: Known): SpawnedProcess {
+export function adoptProcess({ pid, stdoutFd, stderrFd }: AdoptedState): SpawnedProcess {
   let usage: ProcessUsage | undefined;
   return {
     pid,
@@ -17,15 +17,15 @@ export function adoptProcess({ pid, stdoutFd, stderrFd }: Known): SpawnedProcess
     stdinFd: undefined,
     extraFds: [],
     extraOutFds: [],
-    exited: endOfAdopted(pid).then((end) => {
-      usage = end.usage;
-      return { exitCode: end.exitCode, signal: end.signal };
+    exited: exitOfAdopted(pid).then((exit) => {
+      usage = exit.usage;
+      return { exitCode: exit.exitCode, signal: exit.signal };
     }),
     usage: () => usage,
   };
 }
 
-/** It has closed its side before. */
+/** Replaces a pipe that had reached its end before the upgrade. */
 function endedPipe(): number {
   const { readFd, writeFd } = createPipe();
   closeSync(writeFd);

@@ -1,9 +1,9 @@
-// Shell scripts and reports are bytes: a directory name or a value need not be UTF-8. A ByteString holds one
-// byte per character (latin1), so that ordinary string work is byte-exact.
+// Shell scripts and state reports are bytes: a directory name or a value need not be UTF-8. A ByteString has one byte per
+// character (latin1), so that string operations are byte-exact.
 
 export type ByteString = string;
 
-/** As most text is: the same in both. */
+/** ASCII text, which most is, is the same in both encodings. */
 const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
 
 export const bytesOf = (text: ByteString): Uint8Array => Buffer.from(text, "latin1");
@@ -12,11 +12,11 @@ export const fromText = (text: string): ByteString =>
   isAscii(text) ? text : Buffer.from(text, "utf8").toString("latin1");
 export const toText = (bytes: ByteString): string => Buffer.from(bytes, "latin1").toString("utf8");
 
-/** Undefined where it is none. */
+/** Undefined if the bytes are not UTF-8. */
 export function textOf(bytes: ByteString): string | undefined {
   const text = toText(bytes);
   return fromText(text) === bytes ? text : undefined;
 }
 
-/** One word for any POSIX-like shell, whatever is in it. */
+/** Quotes any bytes as one word of a POSIX-like shell. */
 export const quote = (word: ByteString): ByteString => `'${word.replaceAll("'", "'\\''")}'`;

@@ -1,5 +1,4 @@
-// Directories: as clients give them, and as the system knows them. A name need not be UTF-8, so that paths of
-// the session itself are bytes.
+// Checks of directories, from clients and of sessions. A name need not be UTF-8, so paths of a session are bytes.
 import { accessSync, constants, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
@@ -13,7 +12,7 @@ export function isDirectory(path: Uint8Array): boolean {
   }
 }
 
-/** What tells a directory from another, and from a later one of the same name; undefined where there is none. */
+/** Distinguishes a directory from a later one of the same name; undefined if there is none. */
 export function identityOf(path: Uint8Array): string | undefined {
   try {
     const { dev, ino } = statSync(Buffer.from(path));
@@ -23,7 +22,7 @@ export function identityOf(path: Uint8Array): string | undefined {
   }
 }
 
-/** A directory as a client gave it: absolute, `~`, or relative to `base` where there is one. */
+/** Resolves the path of a client: absolute, `~`, or relative to `base` if there is one. */
 export function requireDirectory(
   given: string,
   base: string | undefined,
@@ -40,7 +39,7 @@ export function requireDirectory(
   return path;
 }
 
-/** As the daemon sees it, who may go there may go there inside, too. */
+/** The same, and the daemon must have permission to enter it; its commands have the same permissions. */
 export function requireOpenDirectory(given: string, base: string | undefined): string {
   const path = requireDirectory(given, base);
   try {

@@ -1,20 +1,20 @@
-// One that is about to become another program (execve) cannot be told for a moment: the old environment is gone, and the
-// new one is not there yet. On a busy machine that moment may last, and who was judged by it would belong to nobody.
+// Recognises processes in the middle of execve, when the old environment with its tags is gone and the new one is not
+// readable yet. On a busy machine that takes a while, and a decision by the missing tags would leave them without an owner.
 import { type ProcessEntry, processTable } from "../../platform/process-table.ts";
 
-/** Longer than any machine is that busy; one that has neither words nor variables may as well have removed them. */
-const execInProgressMs = 2000;
+/** Longer than execve takes on any busy machine. A process that has erased its arguments and environment looks the same. */
+const execMaxMs = 2000;
 
 export class ExecInProgress {
   readonly #since = new Map<number, { startTime: ProcessEntry["startTime"]; since: number }>();
 
   covers({ pid, startTime }: ProcessEntry): boolean {
-    if (!processTable.isBlank(pid)) {
+    if (!processTable.isMidExec(pid)) {
       this.#since.delete(pid);
       return false;
     }
-    const met = this.#since.get(pid);
-    if (met?.startTime === startTime) return performance.now() - met.since < execInProgressMs;
+    const seen = this.#since.get(pid);
+    if (seen?.startTime === startTime) return performance.now() - seen.since < execMaxMs;
     this.#since.set(pid, { startTime, since: performance.now() });
     return true;
   }

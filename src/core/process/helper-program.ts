@@ -1,8 +1,8 @@
-// A program that the daemon runs for its own purposes, to learn how it ends and what it complains about. It is in
-// custody like any other, or it would be taken for an orphan.
+// Runs a program for the daemon's own purposes and collects its exit code and stderr. The process is owned like any other:
+// otherwise its ownership would adopt it as an orphan.
 
 import { sendSignal } from "../../platform/process-table.ts";
-import { helperPatienceMs } from "../limits.ts";
+import { helperTimeoutMs } from "../limits.ts";
 import { requireDescriptors } from "../resources.ts";
 import type { ProcessOwnership } from "./ownership.ts";
 
@@ -16,20 +16,20 @@ export interface HelperSpec {
   argv: string[];
   cwd: string;
   env: Record<string, string>;
-  patienceMs?: number;
+  timeoutMs?: number;
 }
 
-/** What its output may take after its end, should something hold it open. */
+/** The longest wait for the end of stderr after the exit: a background process may hold it open. */
 const drainMs = 100;
 
 export async function runHelper(
   ownership: ProcessOwnership,
-  { argv, cwd, env, patienceMs = helperPatienceMs }: HelperSpec,
+  { argv, cwd, env, timeoutMs = helperTimeoutMs }: HelperSpec,
 ): Promise<HelperResult> {
   requireDescriptors();
   const child = Bun.spawn(argv, { cwd, env, detached: true, stdio: ["ignore", "ignore", "pipe"] });
   ownership.addRoot(child.pid, { sessionId: "" });
-  const timer = setTimeout(() => sendSignal(-child.pid, "SIGKILL"), patienceMs);
+  const timer = setTimeout(() => sendSignal(-child.pid, "SIGKILL"), timeoutMs);
   let stderr = "";
   const read = (async () => {
     const decoder = new TextDecoder();

@@ -1,20 +1,20 @@
-// Processes that the daemon has come to know, and whose they are; as they are handed to the program that comes, too.
+// Processes with a known owner, and their form in the upgrade state.
 
 import { type ProcessEntry, processTable } from "../../platform/process-table.ts";
 import type { OwnershipState } from "../../upgrade/schema/document.ts";
 import type { Owner } from "./tags.ts";
 
-export interface Adopted {
+export interface KnownProcess {
   entry: ProcessEntry;
   owner: Owner | undefined;
 }
 
-export const processesOf = (known: Map<number, Adopted>): OwnershipState["adopted"] =>
+export const packProcesses = (known: Map<number, KnownProcess>): OwnershipState["adopted"] =>
   [...known].map(([pid, { entry, owner }]) => ({ pid, startTime: entry.startTime, owner }));
 
-/** A dead one is ours to reap: it counts as long as its pid is its own. */
-export function stillThere(known: OwnershipState["adopted"]): Map<number, Adopted> {
-  const entries = known.flatMap(({ pid, startTime, owner }): [number, Adopted][] => {
+/** Drops entries with a pid that has been reused. Zombies stay, because this process has to reap them. */
+export function unpackProcesses(known: OwnershipState["adopted"]): Map<number, KnownProcess> {
+  const entries = known.flatMap(({ pid, startTime, owner }): [number, KnownProcess][] => {
     const entry = processTable.entry(pid);
     return entry?.startTime === startTime ? [[pid, { entry, owner: owner as Owner | undefined }]] : [];
   });

@@ -1,15 +1,15 @@
-// Pipes of ended commands that a background process still holds open: they are read, and it is dropped. Closed, they
-// would end that process with its next word.
+// Pipes of ended commands that a background process still holds open. They are read and the output is dropped: with a
+// closed pipe the process would get SIGPIPE on its next write.
 import type { Packing } from "../../upgrade/schema/fields.ts";
 import { PipeReader } from "./pipe-reader.ts";
 
-/** As of nearly every session. */
+/** Shared, as nearly every session has none. */
 const none: readonly PipeReader[] = [];
 
-export class LingeringPipes {
+export class LeftoverPipes {
   #pipes = none;
 
-  /** Those that another program has read. */
+  /** Takes over the pipes that the program before an upgrade has read. */
   constructor(fds: number[]) {
     this.add(fds.map((fd) => new PipeReader(fd, () => {})));
   }

@@ -1,20 +1,16 @@
-// The mark of a session: a number that all of its processes inherit across fork and exec, also those that clear their
-// environment or change their user. On Linux it is the soft limit of file locks, which the kernel keeps, shows to
-// every user, and has not enforced since 2.4.25: the mark limits nothing, and nothing else uses it.
-// A process loses it only by setting that limit itself. It names the daemon as well:
+// Marks of sessions: each session has a number that all of its processes inherit (platform/process-mark.ts), also those
+// that clear their environment or change their user. A mark names the daemon as well:
 //   22 bits of the daemon's pid, 24 bits of a checksum of its socket's path, 16 bits of the session's number
-import { ownLimit, setOwnLimit } from "../../platform/libc.ts";
+import { detectProcessMark } from "../../platform/process-mark.ts";
 import { processTable } from "../../platform/process-table.ts";
 
-const RLIMIT_LOCKS = 10;
-const unlimited = 0xffff_ffff_ffff_ffffn;
 const sessionBits = 16n;
 const sessionsMax = 2 ** Number(sessionBits);
 
-/** The part of a mark that names the daemon, from the tag that it gives to its processes: its pid and its socket. */
+/** The part of a mark that names the daemon, from the tag of its processes: PID:SOCKET. */
 export function daemonMark(tag: string): bigint {
-  const [, pid = "0", place = ""] = /^(\d+):(.*)$/s.exec(tag) ?? [];
-  return (BigInt(pid) << 24n) | BigInt(Bun.hash.crc32(place) >>> 8);
+  const [, pid = "0", socketPath = ""] = /^(\d+):(.*)$/s.exec(tag) ?? [];
+  return (BigInt(pid) << 24n) | BigInt(Bun.hash.crc32(socketPath) >>> 8);
 }
 
 export const daemonOfMark = (mark: bigint): bigint => mark >> sessionBits;
@@ -26,15 +22,13 @@ export class Marks {
   readonly #daemon: bigint;
   readonly #numbers = new Map<string, number>();
   readonly #sessions = new Map<number, string>();
-  /** Begins anywhere, so that marks of a daemon that had this pid and this socket before are unlikely to be met. */
+  /** A random start, so that it rarely reuses a mark of an earlier daemon with the same pid and socket. */
   #last = Math.floor(Math.random() * sessionsMax);
-  /** As the daemon itself has it; undefined where it may not be raised, and nothing is marked. */
-  readonly #own: { soft: bigint; hard: bigint } | undefined;
+  /** Undefined if the system refuses marks; then no process has one. */
+  readonly #processMark = detectProcessMark();
 
   constructor(daemonTag: string, before: MarksState = []) {
     this.#daemon = daemonMark(daemonTag);
-    const own = ownLimit(RLIMIT_LOCKS);
-    this.#own = own?.hard === unlimited ? own : undefined;
     for (const { sessionId, number } of before) this.#set(sessionId, number);
   }
 
@@ -56,30 +50,23 @@ export class Marks {
     this.#sessions.delete(number);
   }
 
-  /** The session that a process belongs to, also of one that has ended and is not yet reaped. */
+  /** The session that a process belongs to. Works for zombies as well. */
   sessionOf(pid: number): string | undefined {
-    const mark = this.#own && processTable.markOf(pid);
+    const mark = this.#processMark && processTable.markOf(pid);
     if (mark === undefined || daemonOfMark(mark) !== this.#daemon) return undefined;
     return this.#sessions.get(Number(mark % BigInt(sessionsMax)));
   }
 
-  /** Whether sessions are marked and the process has the daemon's own limit: no session has started it. */
+  /** Whether marks work here and the process has none: no session has started it. */
   isUnmarked(pid: number): boolean {
-    if (!this.#own) return false;
-    return (processTable.markOf(pid) ?? unlimited) === this.#own.soft; // "unlimited" is no number there
+    return this.#processMark?.isUnmarked(processTable.markOf(pid)) ?? false;
   }
 
-  /** What `start` starts is marked from its first moment on: it inherits the limit from the daemon. */
+  /** Everything that `start` starts has the session's mark from its first moment on. */
   start<T>(sessionId: string, start: () => T): T {
     const number = this.#numbers.get(sessionId);
-    if (number === undefined || !this.#own) return start();
-    const { soft, hard } = this.#own;
-    setOwnLimit(RLIMIT_LOCKS, (this.#daemon << sessionBits) | BigInt(number), hard);
-    try {
-      return start();
-    } finally {
-      setOwnLimit(RLIMIT_LOCKS, soft, hard);
-    }
+    if (number === undefined || !this.#processMark) return start();
+    return this.#processMark.start((this.#daemon << sessionBits) | BigInt(number), start);
   }
 
   #set(sessionId: string, number: number): void {

@@ -1,72 +1,72 @@
-// Who has not heard a signal that was sent to everybody. A shell forks with the signal blocked, or takes it with a
-// handler that makes a note for later: a child that becomes another program in that moment knows nothing of it.
-// Nobody is told twice who may have acted on it: a second SIGTERM means "at once" to many programs, and the
-// commands of a trap were started because of the first. A child that a shell with a trap makes just after the
-// signal looks like one of those, and has the whole grace.
+// Finds processes that missed a signal sent to all of a tree. A shell forks with the signal blocked, or catches it with a
+// handler that only sets a flag: a child that calls exec at that time never sees the signal.
+// A process that may have handled the signal does not get it twice: many programs take a second SIGTERM for "at once",
+// and the commands of a trap run because of the first. A child that a shell with a trap forks right after the signal looks
+// like such a command, and has the whole grace period.
 
-import { type ProcessEntry, processTable, type Stance } from "../../platform/process-table.ts";
-import type { Look } from "./ownership.ts";
+import { type ProcessEntry, processTable, type SignalDisposition } from "../../platform/process-table.ts";
+import type { Scan } from "./ownership.ts";
 import { signalAll } from "./signal-all.ts";
-import type { Steps } from "./slices.ts";
+import type { Steps } from "./time-slicer.ts";
 
-interface Seen extends Stance {
+interface Target extends SignalDisposition {
   entry: ProcessEntry;
-  /** Not yet a program of its own. */
+  /** It had forked and not yet called exec. */
   wasFork: boolean;
 }
 
-export class Unheard {
-  readonly #seen = new Map<number, Seen>();
-  /** Children that were being made when it was sent, by those who had it blocked for that. */
-  readonly #beingMade = new Set<number>();
-  /** Who came after the one and not after the other was made before the signal, and is too young to be in the list. */
-  #newestListed = 0;
-  #newestBefore = 0;
+export class MissedSignals {
+  readonly #targets = new Map<number, Target>();
+  /** Children that were being forked when the signal was sent, by parents that had blocked it. */
+  readonly #beingForked = new Set<number>();
+  /** A process with a pid between the two was started before the signal, but is too young to be in the scan. */
+  #newestBeforeScan = 0;
+  #newestBeforeSignal = 0;
 
   constructor(readonly signal: NodeJS.Signals) {}
 
-  /** Sends it to all that `find` finds, and looks at once who could not take it. */
-  *send(find: Steps<Look>): Steps<void> {
-    this.#newestListed = processTable.newestPid();
-    const { members } = yield* find;
-    const images = new Map(members.map(({ pid, image }) => [pid, image]));
+  /** Signals all processes of the scan, and records those that could not handle it. */
+  *send(scan: Steps<Scan>): Steps<void> {
+    this.#newestBeforeScan = processTable.newestPid();
+    const { members } = yield* scan;
+    const execIds = new Map(members.map(({ pid, execId }) => [pid, execId]));
     for (const entry of members) {
       yield;
-      const stance = processTable.stanceOf(entry.pid, this.signal);
-      if (!stance) continue;
-      const wasFork = entry.image !== undefined && entry.image === images.get(entry.ppid);
-      this.#seen.set(entry.pid, { entry, wasFork, ...stance });
+      const disposition = processTable.signalDisposition(entry.pid, this.signal);
+      if (!disposition) continue;
+      const wasFork = entry.execId !== undefined && entry.execId === execIds.get(entry.ppid);
+      this.#targets.set(entry.pid, { entry, wasFork, ...disposition });
     }
-    this.#newestBefore = processTable.newestPid();
+    this.#newestBeforeSignal = processTable.newestPid();
     yield* signalAll(members, this.signal);
-    for (const [pid, before] of this.#seen) {
+    for (const [pid, before] of this.#targets) {
       if (before.isDefault) continue;
       yield;
-      const now = processTable.stanceOf(pid, this.signal);
+      const now = processTable.signalDisposition(pid, this.signal);
       if (!before.isBlocked && !(now?.isBlocked && now.isPending)) continue;
-      const made = processTable.childrenOf(pid).findLast((child) => this.#seen.get(child)?.wasFork ?? true);
-      if (made !== undefined) this.#beingMade.add(made);
+      const child = processTable.childrenOf(pid).findLast((it) => this.#targets.get(it)?.wasFork ?? true);
+      if (child !== undefined) this.#beingForked.add(child);
     }
   }
 
-  /** Those who live although it is the end of whoever hears it and has made no other arrangement. */
+  /** Members that are alive although the signal would have ended them. */
   *among(members: ProcessEntry[]): Steps<ProcessEntry[]> {
-    const unheard: ProcessEntry[] = [];
+    const missed: ProcessEntry[] = [];
     for (const member of members) {
-      if (!this.#mayHaveMissedIt(member)) continue;
-      const stance = processTable.stanceOf(member.pid, this.signal);
-      if (stance?.isDefault && !stance.isPending) unheard.push(member);
+      if (!this.#mayHaveMissed(member)) continue;
+      const disposition = processTable.signalDisposition(member.pid, this.signal);
+      if (disposition?.isDefault && !disposition.isPending) missed.push(member);
       yield;
     }
-    return unheard;
+    return missed;
   }
 
-  #mayHaveMissedIt({ pid, ppid, startTime, image }: ProcessEntry): boolean {
-    const seen = this.#seen.get(pid);
-    if (seen?.entry.startTime === startTime)
-      return seen.isDefault || (seen.wasFork && seen.entry.image !== image);
-    if (pid <= this.#newestListed) return false;
-    const isOrphan = ppid === process.pid; // whoever runs a trap waits for its commands
-    return pid <= this.#newestBefore || this.#beingMade.has(pid) || isOrphan;
+  #mayHaveMissed({ pid, ppid, startTime, execId }: ProcessEntry): boolean {
+    const target = this.#targets.get(pid);
+    if (target?.entry.startTime === startTime)
+      return target.isDefault || (target.wasFork && target.entry.execId !== execId);
+    if (pid <= this.#newestBeforeScan) return false;
+    const isOrphan = ppid === process.pid; // a shell waits for the commands of its trap, so it is not one of them
+    return pid <= this.#newestBeforeSignal || this.#beingForked.has(pid) || isOrphan;
   }
 }

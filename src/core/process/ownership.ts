@@ -1,58 +1,64 @@
-// Which session each process belongs to. Roots are what the daemon started itself. What left its parents behind (setsid,
-// double fork, nohup) comes back to the daemon as the subreaper (Linux) and is attributed by its control group, by its
-// process group, by the mark that it inherited, by the tags in its environment, then by when it appeared. Elsewhere the
-// tags alone must do. A look takes as long as there are processes, so it is made in slices (slices.ts).
+// Process ownership: which session each process belongs to. Roots are the processes that the daemon started itself. On
+// Linux the daemon is the subreaper, so it adopts descendants that lost their parents (setsid, double fork, nohup), and
+// finds their owner by control group, process group, inherited mark, tags in the environment, then by when they appeared.
+// On other systems process groups and tags decide. The time of a scan grows with the number of processes, so it runs in
+// time slices (time-slicer.ts).
 
-import { becomeSubreaper, endedChild, kill, reap } from "../../platform/libc.ts";
+import { becomeSubreaper, endedChild } from "../../platform/children.ts";
+import { kill, reap } from "../../platform/libc.ts";
 import { type ProcessEntry, processTable, sendSignal } from "../../platform/process-table.ts";
 import type { OwnershipState } from "../../upgrade/schema/document.ts";
 import { ExecInProgress } from "./exec-in-progress.ts";
 import { Exemption } from "./exemption.ts";
-import { type Adopted, processesOf, stillThere } from "./known-processes.ts";
+import { type KnownProcess, packProcesses, unpackProcesses } from "./known-processes.ts";
 import { Marks } from "./marks.ts";
-import { isSelected, type OwnedBy, type Selection } from "./selection.ts";
-import { inSlices, type Steps } from "./slices.ts";
-import { type Owner, ownerFromTags } from "./tags.ts";
+import { isSelected, type Owner, ownerFromTags, type Selection } from "./tags.ts";
+import { type Steps, TimeSlicer } from "./time-slicer.ts";
 
-/** When so many are remembered, those that have ended are forgotten. */
-const metAtFirst = 1024;
+/** At this size of the cache of descendants, those that have ended are removed from it. */
+const descendantsMin = 1024;
 
-export interface Look {
+export interface Scan {
   /** Living processes, roots included. */
   members: ProcessEntry[];
   /**
-   * A process that forks and ends all the time can slip through a look, but it leaves dead ones behind: only a look
-   * that met none is certain.
+   * A process that forks and ends all the time can slip through a scan, but it leaves zombies behind: only a scan that
+   * met none is complete.
    */
-  isCertain: boolean;
+  isComplete: boolean;
 }
 
-/** What a look has met that may be of the session or command that it is about. */
-interface Watch {
+/** A scan in progress, and whether it has met a zombie that may belong to its selection. */
+interface ActiveScan {
   selection: Selection;
-  hasMetDead: boolean;
+  hasMetZombie: boolean;
 }
+
+/** Lists the processes in a session's control group. */
+export type CgroupMembers = () => number[];
 
 export class ProcessOwnership {
+  /** Runs scans, and all other work in proportion to the number of processes. */
+  readonly slicer = new TimeSlicer();
   #sessions = new Set<string>();
-  #territories = new Map<string, OwnedBy>();
-  /** Children that whoever became this daemon by `exec` had before: none of ours. */
+  #cgroups = new Map<string, CgroupMembers>();
+  /** Children that this process had before it became the daemon by `exec`. No session owns them. */
   readonly #foreign: Set<number>;
-  /** For what the daemon starts for itself. */
+  /** For processes that the daemon starts for itself. */
   readonly exemption: Exemption;
-  readonly #becoming = new ExecInProgress();
+  readonly #execInProgress = new ExecInProgress();
   readonly #marks: Marks | undefined;
   #roots = new Map<number, Owner>();
-  #adopted: Map<number, Adopted>;
-  #hasLeftSomething: Set<string>;
-  readonly #watches = new Set<Watch>();
-  /** Processes met as somebody's descendants: if they lose their parents, it is known whose they are. */
-  #met: Map<number, Adopted>;
-  /** Twice as many as were alive when the ended ones were last removed, so that removing them takes linear time. */
-  #metMax = metAtFirst;
+  #adopted: Map<number, KnownProcess>;
+  #sessionsWithOrphans: Set<string>;
+  readonly #activeScans = new Set<ActiveScan>();
+  /** Cache of descendants that scans have found, for when they lose their parents. */
+  #descendants: Map<number, KnownProcess>;
+  /** Twice the number that was alive at the last removal, so that removing ended ones takes amortised linear time. */
+  #descendantsMax = descendantsMin;
   readonly pids = (): number[] => [...this.#roots.keys(), ...this.#adopted.keys()];
 
-  /** Where orphans cannot be adopted (macOS), groups and tags must do. */
+  /** Without `adoptsOrphans` (macOS) process groups and tags decide. */
   constructor(
     readonly adoptsOrphans = becomeSubreaper(),
     before?: OwnershipState,
@@ -62,35 +68,35 @@ export class ProcessOwnership {
     this.exemption = new Exemption(before?.exempt);
     this.#marks = adoptsOrphans ? new Marks(daemonTag, before?.marks) : undefined;
     this.#foreign = new Set(before?.foreign ?? (adoptsOrphans ? processTable.childrenOf(process.pid) : []));
-    this.#hasLeftSomething = new Set(before?.hasLeftSomething);
-    this.#adopted = stillThere(before?.adopted ?? []);
-    this.#met = stillThere(before?.met ?? []);
+    this.#sessionsWithOrphans = new Set(before?.hasLeftSomething);
+    this.#adopted = unpackProcesses(before?.adopted ?? []);
+    this.#descendants = unpackProcesses(before?.met ?? []);
   }
 
-  /** Sessions and roots come with those that they belong to. */
+  /** Without sessions and roots: the sessions register themselves again. */
   pack(): OwnershipState {
     return {
       exempt: this.exemption.env.TRL_EXEMPT,
       foreign: [...this.#foreign],
-      hasLeftSomething: [...this.#hasLeftSomething],
-      adopted: processesOf(this.#adopted),
-      met: processesOf(this.#met),
+      hasLeftSomething: [...this.#sessionsWithOrphans],
+      adopted: packProcesses(this.#adopted),
+      met: packProcesses(this.#descendants),
       marks: this.#marks?.pack(),
     };
   }
 
-  /** From now on the session's tag is believed; its territory, where it has one, above all else. */
-  addSession(sessionId: string, territory?: OwnedBy): void {
+  /** From now on the session's tag counts; its control group takes precedence over all other evidence. */
+  addSession(sessionId: string, cgroup?: CgroupMembers): void {
     this.#sessions.add(sessionId);
     this.#marks?.add(sessionId);
-    if (territory) this.#territories.set(sessionId, territory);
+    if (cgroup) this.#cgroups.set(sessionId, cgroup);
   }
 
   removeSession(sessionId: string): void {
     this.#sessions.delete(sessionId);
     this.#marks?.remove(sessionId);
-    this.#territories.delete(sessionId);
-    this.#hasLeftSomething.delete(sessionId);
+    this.#cgroups.delete(sessionId);
+    this.#sessionsWithOrphans.delete(sessionId);
   }
 
   /** Starts a process of a session, with the session's mark. */
@@ -102,15 +108,15 @@ export class ProcessOwnership {
     this.#roots.set(pid, owner);
   }
 
-  /** Call when a root has ended: what it left behind is taken over at once, while its group is still known. */
+  /** Called when a root has ended: adopts its orphans right away, while its group is still known. */
   removeRoot(pid: number): void | Promise<void> {
-    return inSlices(this.#removeRoot(pid));
+    return this.slicer.run(this.#removeRoot(pid));
   }
 
   *#removeRoot(pid: number): Steps<void> {
     const owner = this.#roots.get(pid);
-    yield* this.#takeOver(owner);
-    // Meanwhile the system may have given its pid to another root.
+    yield* this.#adoptAndReap(owner);
+    // Meanwhile another root may have got the same pid.
     if (this.#roots.get(pid) === owner) this.#roots.delete(pid);
   }
 
@@ -118,7 +124,7 @@ export class ProcessOwnership {
     return this.#adopted.size;
   }
 
-  /** Of the members of a session, those that are neither a waiting shell nor the running command, nor started by those. */
+  /** The members of a session that do not descend from its warm shell or its running command. */
   leftoversAmong(members: ProcessEntry[]): ProcessEntry[] {
     const entries = new Map(members.map((entry) => [entry.pid, entry]));
     const known = new Map<number, boolean>();
@@ -127,7 +133,7 @@ export class ProcessOwnership {
       let at: ProcessEntry | undefined = entry;
       while (at && !known.has(at.pid) && !this.#roots.has(at.pid)) {
         path.push(at.pid);
-        known.set(at.pid, false); // a reused pid could make a circle
+        known.set(at.pid, false); // a reused pid could make a cycle
         at = entries.get(at.ppid);
       }
       const answer = at !== undefined && (this.#roots.has(at.pid) || known.get(at.pid) === true);
@@ -138,81 +144,81 @@ export class ProcessOwnership {
   }
 
   /** All living processes of a session or command, roots included. */
-  look(selection: Selection): Look | Promise<Look> {
-    return inSlices(this.find(selection));
+  scan(selection: Selection): Scan | Promise<Scan> {
+    return this.slicer.run(this.scanSteps(selection));
   }
 
   async membersOf(selection: Selection): Promise<ProcessEntry[]> {
-    return (await this.look(selection)).members;
+    return (await this.scan(selection)).members;
   }
 
   /**
-   * What is left, and whether that is nothing: a root that dies during one look leaves orphans where that look has
-   * already been, so only two looks that find nothing are believed.
+   * The living processes, and whether there are none. A root that dies during a scan leaves orphans in a part that the
+   * scan has passed, so it takes two empty scans in a row.
    */
-  async lookForEnd(selection: Selection): Promise<{ members: ProcessEntry[]; hasEnded: boolean }> {
-    for (let looks = 1; ; looks++) {
-      const { members, isCertain } = await this.look(selection);
-      const isEmpty = members.length === 0 && isCertain;
-      if (!isEmpty || looks === 2) return { members, hasEnded: isEmpty };
+  async scanForEnd(selection: Selection): Promise<{ members: ProcessEntry[]; hasEnded: boolean }> {
+    for (let scans = 1; ; scans++) {
+      const { members, isComplete } = await this.scan(selection);
+      const isEmpty = members.length === 0 && isComplete;
+      if (!isEmpty || scans === 2) return { members, hasEnded: isEmpty };
     }
   }
 
-  /** The steps of a look. */
-  *find(selection: Selection): Steps<Look> {
-    const watch: Watch = { selection, hasMetDead: false };
-    this.#watches.add(watch);
+  /** The steps of a scan, for callers that run them as part of larger work. */
+  *scanSteps(selection: Selection): Steps<Scan> {
+    const scan: ActiveScan = { selection, hasMetZombie: false };
+    this.#activeScans.add(scan);
     try {
-      yield* this.#takeOver(undefined);
+      yield* this.#adoptAndReap(undefined);
       const members = this.adoptsOrphans
-        ? yield* this.#membersByDescent(selection, watch)
+        ? yield* this.#membersByDescent(selection, scan)
         : yield* this.#membersByTag(selection);
-      return { members, isCertain: !watch.hasMetDead };
+      return { members, isComplete: !scan.hasMetZombie };
     } finally {
-      this.#watches.delete(watch);
+      this.#activeScans.delete(scan);
     }
   }
 
-  /** What a command that has ended left running. Cheap where nothing was left. */
+  /** The leftover processes of a command that has ended. Fast if there are none. */
   *leftoversOf(commandId: string, groupId: number): Steps<ProcessEntry[]> {
     const selection = { commandId };
     if (!this.adoptsOrphans) return sendSignal(-groupId, 0) ? yield* this.#membersByTag(selection) : [];
     if (this.#adopted.size === 0) return [];
-    return yield* this.#membersByDescent(selection, { selection, hasMetDead: false });
+    return yield* this.#membersByDescent(selection, { selection, hasMetZombie: false });
   }
 
-  /** Takes over orphans, and takes the wait status of those that have ended. To be called now and then. */
-  tend(): void | Promise<void> {
-    return inSlices(this.#takeOver(undefined));
+  /** Adopts orphans, and reaps those that have ended. Called periodically. */
+  adoptAndReap(): void | Promise<void> {
+    return this.slicer.run(this.#adoptAndReap(undefined));
   }
 
-  /** The same when some child has ended. Most are roots, whose status Bun has taken by then. */
+  /** The same when some child has ended. Most are roots, which Bun has reaped by then. */
   reapEnded(): void | Promise<void> {
-    return this.adoptsOrphans && endedChild() !== undefined ? this.tend() : undefined;
+    return this.adoptsOrphans && endedChild() !== undefined ? this.adoptAndReap() : undefined;
   }
 
-  *#takeOver(justEnded: Owner | undefined): Steps<void> {
+  *#adoptAndReap(justEnded: Owner | undefined): Steps<void> {
     if (!this.adoptsOrphans) return;
     yield* this.#reapAdopted();
     for (const adopted of this.#adopted.values()) {
       if (adopted.owner) continue;
-      this.#askAgain(adopted);
+      this.#readTagsAgain(adopted);
       yield;
     }
-    const territories = new OwnedByMap(this.#territories);
+    const cgroups = new CgroupIndex(this.#cgroups);
     for (const pid of processTable.childrenOf(process.pid)) {
       if (this.#roots.has(pid) || this.#adopted.has(pid) || this.#foreign.has(pid)) continue;
       const entry = processTable.entry(pid);
-      // One that has been reaped since the list was read has a pid that may be another's by now.
+      // A child that was reaped after the list was read has a pid that may be reused by now.
       if (entry?.ppid === process.pid && !this.exemption.covers(entry)) {
         if (entry.isZombie) this.#reapUnknown(pid);
-        else this.#adopt(entry, this.#ownerOf(entry, justEnded, territories));
+        else this.#adopt(entry, this.#ownerOf(entry, justEnded, cgroups));
       }
       yield;
     }
   }
 
-  /** To ask the system for one ended child after the other would go through all children for each. */
+  /** Tries each adopted process: asking the kernel for any ended child walks all children each time. */
   *#reapAdopted(): Steps<void> {
     if (endedChild() === undefined) return;
     for (const pid of this.#adopted.keys()) {
@@ -225,23 +231,21 @@ export class ProcessOwnership {
     if (!reap(pid)) return;
     const owner = this.#adopted.get(pid)?.owner;
     this.#adopted.delete(pid);
-    this.#metDead(owner);
+    this.#metZombie(owner);
   }
 
-  /** Came and ended between two looks. */
+  /** An orphan that came and ended between two scans. */
   #reapUnknown(pid: number): void {
-    const isWatched = this.#watches.size > 0;
-    const sessionId = isWatched ? this.#marks?.sessionOf(pid) : undefined;
+    const isScanning = this.#activeScans.size > 0;
+    const sessionId = isScanning ? this.#marks?.sessionOf(pid) : undefined;
     reap(pid);
-    this.#metDead(sessionId === undefined ? undefined : { sessionId });
+    this.#metZombie(sessionId === undefined ? undefined : { sessionId });
   }
 
-  /** Something that may have left others behind: looks that it could concern are not certain. */
-  #metDead(owner: Owner | undefined): void {
-    for (const watch of this.#watches) {
-      const { selection } = watch;
-      watch.hasMetDead ||= !owner || !this.#isOfAnother(owner, selection);
-    }
+  /** A dead process may have left orphans: a scan is not complete if its selection may include that process. */
+  #metZombie(owner: Owner | undefined): void {
+    for (const scan of this.#activeScans)
+      scan.hasMetZombie ||= !owner || !this.#isOfAnother(owner, scan.selection);
   }
 
   #isOfAnother(owner: Owner, selection: Selection): boolean {
@@ -253,26 +257,26 @@ export class ProcessOwnership {
     return false;
   }
 
-  /** In the middle of execve it could not say whose it is. */
-  #askAgain(adopted: Adopted): void {
+  /** A process without an owner may have been in the middle of execve, when it has no tags. */
+  #readTagsAgain(adopted: KnownProcess): void {
     const tagged = ownerFromTags(adopted.entry.pid);
     if (tagged && this.#sessions.has(tagged.sessionId)) {
       adopted.owner = tagged;
-      this.#hasLeftSomething.add(tagged.sessionId);
-    } else if (this.#becoming.covers(adopted.entry)) this.#metDead(undefined);
+      this.#sessionsWithOrphans.add(tagged.sessionId);
+    } else if (this.#execInProgress.covers(adopted.entry)) this.#metZombie(undefined);
   }
 
   #adopt(entry: ProcessEntry, owner: Owner | undefined): void {
     this.#adopted.set(entry.pid, { entry, owner });
-    if (owner) this.#hasLeftSomething.add(owner.sessionId);
-    else this.#metDead(undefined); // it is asked once more before any look counts
+    if (owner) this.#sessionsWithOrphans.add(owner.sessionId);
+    else this.#metZombie(undefined); // its tags are read once more before a scan is complete
   }
 
-  #ownerOf(entry: ProcessEntry, justEnded: Owner | undefined, territories: OwnedByMap): Owner | undefined {
-    const territory = territories.sessionOf(entry.pid);
-    if (territory !== undefined) return this.#commandIn(territory, justEnded) ?? { sessionId: territory };
-    const met = this.#met.get(entry.pid);
-    if (met?.entry.startTime === entry.startTime) return met.owner;
+  #ownerOf(entry: ProcessEntry, justEnded: Owner | undefined, cgroups: CgroupIndex): Owner | undefined {
+    const grouped = cgroups.sessionOf(entry.pid);
+    if (grouped !== undefined) return this.#commandIn(grouped, justEnded) ?? { sessionId: grouped };
+    const descendant = this.#descendants.get(entry.pid);
+    if (descendant?.entry.startTime === entry.startTime) return descendant.owner;
     for (const related of [entry.sid, entry.pgid]) {
       const owner = this.#roots.get(related) ?? this.#adopted.get(related)?.owner;
       if (owner) return owner;
@@ -280,9 +284,9 @@ export class ProcessOwnership {
     const marked = this.#marks?.sessionOf(entry.pid);
     const tagged = ownerFromTags(entry.pid);
     const sessionId = marked ?? tagged?.sessionId;
-    // Any program can set a variable: only sessions and commands that exist are believed.
+    // Any program can set a variable: only tags of existing sessions and commands count.
     if (sessionId === undefined || !this.#sessions.has(sessionId)) {
-      // PID 1 of a container also inherits orphans that no session has started, as of `docker exec`.
+      // PID 1 of a container also adopts orphans that no session has started, for example of `docker exec`.
       const isStranger = this.isInit && this.#marks?.isUnmarked(entry.pid) === true;
       return isStranger ? undefined : this.#onlyCandidate(justEnded);
     }
@@ -306,11 +310,11 @@ export class ProcessOwnership {
   }
 
   /**
-   * For one that cleared its environment and left its group where nothing is marked: it comes from a session that runs
-   * a command, or that has left something behind before. With one such session it is clear whose it is.
+   * For a process that cleared its environment and left its group, without a mark: it comes from a session that runs a
+   * command, or that has had orphans before. If there is one such session only, that is the owner.
    */
   #onlyCandidate(justEnded: Owner | undefined): Owner | undefined {
-    const candidates = new Set(this.#hasLeftSomething);
+    const candidates = new Set(this.#sessionsWithOrphans);
     for (const owner of [...this.#roots.values(), justEnded])
       if (owner?.commandId) candidates.add(owner.sessionId);
     const [sessionId, another] = candidates;
@@ -318,7 +322,7 @@ export class ProcessOwnership {
     return this.#commandIn(sessionId, justEnded) ?? { sessionId };
   }
 
-  *#membersByDescent(selection: Selection, watch: Watch): Steps<ProcessEntry[]> {
+  *#membersByDescent(selection: Selection, scan: ActiveScan): Steps<ProcessEntry[]> {
     const starts: { pid: number; owner: Owner | undefined; parent: number | undefined }[] = [];
     const parent = process.pid;
     for (const [pid, owner] of this.#roots)
@@ -327,39 +331,39 @@ export class ProcessOwnership {
       if (isSelected(owner, selection)) starts.push({ pid, owner, parent });
     const sessionId =
       typeof selection === "object" && "sessionId" in selection ? selection.sessionId : undefined;
-    const territory = sessionId === undefined ? undefined : this.#territories.get(sessionId);
-    for (const pid of territory?.() ?? [])
+    const cgroup = sessionId === undefined ? undefined : this.#cgroups.get(sessionId);
+    for (const pid of cgroup?.() ?? [])
       starts.unshift({ pid, owner: { sessionId: sessionId! }, parent: undefined });
     const members = new Map<number, ProcessEntry>();
     for (let next = starts.pop(); next !== undefined; next = starts.pop()) {
       const { pid, owner } = next;
       if (members.has(pid)) continue;
       const entry = processTable.entry(pid);
-      // A child whose parent has ended since is an orphan by now, which another look finds, or its pid is another's.
-      const hasGone = !entry || entry.isZombie || entry.ppid !== (next.parent ?? entry.ppid);
-      if (hasGone) {
-        watch.hasMetDead ||= !this.#roots.has(pid);
-        if (!entry?.isZombie && next.parent === parent) this.#adopted.delete(pid); // its status was taken elsewhere
+      // If the parent has ended meanwhile, the child is an orphan, which another scan finds, or its pid is reused.
+      const hasEnded = !entry || entry.isZombie || entry.ppid !== (next.parent ?? entry.ppid);
+      if (hasEnded) {
+        scan.hasMetZombie ||= !this.#roots.has(pid);
+        if (!entry?.isZombie && next.parent === parent) this.#adopted.delete(pid); // other code has reaped it
       } else {
         members.set(pid, entry);
         for (const child of processTable.childrenOf(pid, entry.threads))
           starts.push({ pid: child, owner, parent: pid });
-        if (owner) this.#meet(entry, owner);
+        if (owner) this.#addDescendant(entry, owner);
       }
       yield;
     }
     return [...members.values()];
   }
 
-  #meet(entry: ProcessEntry, owner: Owner): void {
-    if (this.#met.size >= this.#metMax) {
-      for (const pid of this.#met.keys()) if (!kill(pid, 0)) this.#met.delete(pid);
-      this.#metMax = Math.max(metAtFirst, this.#met.size * 2);
+  #addDescendant(entry: ProcessEntry, owner: Owner): void {
+    if (this.#descendants.size >= this.#descendantsMax) {
+      for (const pid of this.#descendants.keys()) if (!kill(pid, 0)) this.#descendants.delete(pid);
+      this.#descendantsMax = Math.max(descendantsMin, this.#descendants.size * 2);
     }
-    this.#met.set(entry.pid, { entry, owner });
+    this.#descendants.set(entry.pid, { entry, owner });
   }
 
-  /** "Everything" is everything of ours: the table lists everybody's. */
+  /** "everything" means all owned processes: the table lists those of other users and programs, too. */
   *#membersByTag(selection: Selection): Steps<ProcessEntry[]> {
     const groups = new Map([...this.#roots].filter(([, owner]) => isSelected(owner, selection)));
     const members: ProcessEntry[] = [];
@@ -374,16 +378,16 @@ export class ProcessOwnership {
   }
 }
 
-/** All territories together, read once in a look, and only where it meets a new orphan. */
-class OwnedByMap {
+/** The members of all control groups, read at most once in a scan, when it finds a new orphan. */
+class CgroupIndex {
   #sessions: Map<number, string> | undefined;
 
-  constructor(readonly territories: ReadonlyMap<string, OwnedBy>) {}
+  constructor(readonly cgroups: ReadonlyMap<string, CgroupMembers>) {}
 
   sessionOf(pid: number): string | undefined {
-    if (this.territories.size === 0) return undefined;
+    if (this.cgroups.size === 0) return undefined;
     this.#sessions ??= new Map(
-      [...this.territories].flatMap(([id, members]) => members().map((member) => [member, id] as const)),
+      [...this.cgroups].flatMap(([id, members]) => members().map((member) => [member, id] as const)),
     );
     return this.#sessions.get(pid);
   }

@@ -1,35 +1,36 @@
-// Reads one pipe to its end and hands the bytes to whoever is the sink at the time. The reader stops reading
-// while the sink is busy: the writing program then blocks, as on any pipe.
-import { closeSync } from "node:fs";
-import { hasInput, widenPipe } from "../../platform/libc.ts";
-import { rollBack } from "./garbage.ts";
-import { readGate } from "./read-gate.ts";
+// Reads one pipe to its end and passes the bytes to the current sink. Backpressure: while the sink is busy the reader does
+// not read, so the writing program blocks, as on any pipe.
 
-/** The most that Linux lets a pipe hold without privilege; the usual is a sixteenth of it. */
+import { closeSync } from "node:fs";
+import { freeChunk } from "../../platform/garbage.ts";
+import { hasInput, widenPipe } from "../../platform/libc.ts";
+import { readGate } from "../../platform/read-gate.ts";
+
+/** The largest buffer of a pipe that Linux allows without privilege; the default is a sixteenth of it. */
 const pipeMaxBytes = 1024 * 1024;
 
-/** Who prints so much prints more. */
+/** After this much output the program is likely to print more. */
 const floodBytes = 1024 * 1024;
 
-/** The chunk is the sink's until it is done with it. */
+/** The sink may use the chunk until it returns, or until its promise resolves. */
 export type Sink = (chunk: Uint8Array) => void | Promise<void>;
 
 export class PipeReader {
-  /** Resolves when the pipe has ended (every writer has closed it) or reading was stopped. */
+  /** Resolves at end of file (every writer has closed the pipe) or after `stop`. */
   readonly ended: Promise<void>;
   #sink: Sink;
-  #sinkFound: (sink: Sink) => void = () => {};
+  #resolveSink: (sink: Sink) => void = () => {};
   #reader: StreamReader | undefined;
   #bytes = 0;
   #sinkBusy: Promise<void> | undefined;
   #isEnded = false;
 
-  /** Without a sink what comes is kept for the one that will be given. */
+  /** Without a sink, the first chunk waits for `deliverTo`. */
   constructor(
     readonly fd: number,
     sink?: Sink,
   ) {
-    this.#sink = sink ?? this.#sinkToCome();
+    this.#sink = sink ?? this.#laterSink();
     this.ended = this.#pump();
   }
 
@@ -37,22 +38,22 @@ export class PipeReader {
     return this.#isEnded;
   }
 
-  /** All that has been read is with the sink: what comes next is still in the pipe. */
+  /** The sink has everything that was read: the rest is still in the pipe. */
   get isAtRest(): boolean {
     return this.#sinkBusy === undefined;
   }
 
   deliverTo(sink: Sink): void {
     this.#sink = sink;
-    this.#sinkFound(sink);
+    this.#resolveSink(sink);
   }
 
-  /** What comes from now on is read and dropped, so that a process left behind never blocks on it. */
+  /** Reads and drops the rest, so that a leftover process never blocks on the pipe. */
   discardRest(): void {
     this.deliverTo(() => {});
   }
 
-  /** Reads no more and closes the pipe; whoever still writes gets SIGPIPE. */
+  /** Stops reading and closes the pipe; a process that still writes gets SIGPIPE. */
   async stop(): Promise<void> {
     this.discardRest();
     if (!this.#isEnded) await this.#reader?.cancel().catch(() => {});
@@ -60,23 +61,23 @@ export class PipeReader {
   }
 
   /**
-   * Resolves when all that was written before the call has reached the sink. The end of the pipe is not waited
-   * for: a background process may hold it open for hours, and even write to it all the time; then it is over
-   * after `maxMs` of reading or more bytes than a pipe can have held. Waiting for a slow sink does not count.
+   * Resolves when the sink has everything that was written before the call. It does not wait for the end of the pipe: a
+   * background process may hold it open for hours. If that process writes all the time, it resolves after `maxMs` of
+   * reading, or after more bytes than a pipe can hold. Time that a slow sink takes does not count.
    */
   async drained(maxMs: number): Promise<void> {
     const bytesMax = this.#bytes + pipeMaxBytes;
     let leftMs = maxMs;
-    // What has left the pipe reaches the sink within one turn. So it takes a pipe that is empty and one turn after that.
-    let quietLooks = this.#isQuiet ? 1 : 0;
-    while (quietLooks < 2 && !this.#isEnded && leftMs > 0 && this.#bytes < bytesMax) {
+    // Bytes that have left the pipe reach the sink within one turn, so the pipe must be empty in two turns in a row.
+    let quietTurns = this.#isQuiet ? 1 : 0;
+    while (quietTurns < 2 && !this.#isEnded && leftMs > 0 && this.#bytes < bytesMax) {
       const before = this.#bytes;
       const began = performance.now();
       const wasBusy = this.#sinkBusy !== undefined;
       await (this.#sinkBusy ?? nextTurn());
       if (!wasBusy) leftMs -= performance.now() - began;
       const isQuiet = before === this.#bytes && this.#isQuiet;
-      quietLooks = isQuiet ? quietLooks + 1 : 0;
+      quietTurns = isQuiet ? quietTurns + 1 : 0;
     }
   }
 
@@ -84,15 +85,15 @@ export class PipeReader {
     return !this.#isEnded && !this.#sinkBusy && !hasInput(this.fd);
   }
 
-  #sinkToCome(): Sink {
+  #laterSink(): Sink {
     const { promise, resolve } = Promise.withResolvers<Sink>();
-    this.#sinkFound = resolve;
+    this.#resolveSink = resolve;
     return async (chunk) => (await promise)(chunk);
   }
 
   async #pump(): Promise<void> {
     try {
-      if (readGate.over) await readGate.over;
+      if (readGate.whenOpen) await readGate.whenOpen;
       const reader = readerOf(this.fd);
       this.#reader = reader;
       for (;;) {
@@ -103,10 +104,10 @@ export class PipeReader {
         this.#sinkBusy = this.#sink(value) || undefined;
         if (this.#sinkBusy) await this.#sinkBusy;
         this.#sinkBusy = undefined;
-        rollBack(value);
+        freeChunk(value);
       }
     } catch {
-      // So ends a terminal of which the other side is gone.
+      // A terminal ends with EIO after its slave is closed.
     } finally {
       this.#isEnded = true;
       closeSync(this.fd);

@@ -1,26 +1,27 @@
-// Writes to a pipe without ever blocking the daemon, and without minding a reader that goes away.
+// Writes to a pipe from a queue, without blocking the daemon. A reader that has closed its end is no error.
 import { closeSync } from "node:fs";
 import { closeFd, writeWhole } from "../../platform/libc.ts";
+import { readGate } from "../../platform/read-gate.ts";
 import type { InputState } from "../../upgrade/schema/commands.ts";
 import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
 import { pipeSyncWriteMaxBytes } from "../limits.ts";
-import { readGate } from "./read-gate.ts";
 
-/** A pipe takes so much as a whole or not at all (PIPE_BUF): what has not been written is known exactly. */
+/** PIPE_BUF: a write of this size is atomic, so the unwritten rest is known exactly. */
 const pieceBytes = 4096;
 
-/** Writes a little and closes the pipe, at once. */
+/** Writes a few bytes synchronously and closes the pipe. */
 export function writeAndClose(fd: number, bytes: Uint8Array): void {
-  if (bytes.length > pipeSyncWriteMaxBytes) throw new Error("too much for a pipe to take at once");
-  writeWhole(fd, bytes); // a reader that has gone did not want it, which is no error
+  if (bytes.length > pipeSyncWriteMaxBytes)
+    throw new Error("too many bytes for a synchronous write to a pipe");
+  writeWhole(fd, bytes); // fails if the reader has closed its end, which is no error
   closeFd(fd);
 }
 
 export interface PipeWriterEvents {
-  /** All has been written. */
-  onRoom?(): void;
-  /** The reader has gone. */
-  onGone?(): void;
+  /** The queue is empty. */
+  onDrained?(): void;
+  /** The reader has closed its end. */
+  onReaderClosed?(): void;
 }
 
 export class PipeWriter {
@@ -29,7 +30,7 @@ export class PipeWriter {
   #queue: Uint8Array[] = [];
   #pendingBytes = 0;
   #isWriting = false;
-  #awaitingEnd: (() => void)[] = [];
+  #drainWaiters: (() => void)[] = [];
   #state: "open" | "ending" | "closed" = "open";
 
   constructor(
@@ -40,7 +41,7 @@ export class PipeWriter {
     this.#sink = Bun.file(fd).writer();
   }
 
-  /** As another program has left it. */
+  /** Restores the writer of the program before an upgrade. */
   static from({ fd, pending, isEnding }: InputState, given: Unpacking): PipeWriter {
     const writer = new PipeWriter(fd);
     writer.write(given.bytes(pending));
@@ -48,7 +49,7 @@ export class PipeWriter {
     return writer;
   }
 
-  /** Undefined where it is closed. */
+  /** Undefined if it is closed. */
   pack(packing: Packing): InputState | undefined {
     if (this.#state === "closed") return undefined;
     return {
@@ -62,7 +63,7 @@ export class PipeWriter {
     return this.#state === "open";
   }
 
-  /** Not read yet, and perhaps never: whoever writes bounds it. */
+  /** The size of the queue, which the callers of `write` have to bound. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
@@ -74,7 +75,7 @@ export class PipeWriter {
     void this.#drain();
   }
 
-  /** End of file, once all is written. */
+  /** Closes the pipe once the queue is empty. */
   end(): void {
     if (this.#state !== "open") return;
     this.#state = "ending";
@@ -85,7 +86,7 @@ export class PipeWriter {
     if (this.#isWriting) return;
     this.#isWriting = true;
     try {
-      if (readGate.over) await readGate.over;
+      if (readGate.whenOpen) await readGate.whenOpen;
       for (let next = this.#queue[0]; next; next = this.#queue[0]) {
         const piece = next.subarray(0, pieceBytes);
         await this.#sink.write(piece);
@@ -94,21 +95,21 @@ export class PipeWriter {
         else this.#queue.shift();
         this.#pendingBytes -= piece.length;
       }
-      this.events.onRoom?.();
+      this.events.onDrained?.();
       if (this.#state === "ending") this.#close();
     } catch {
       this.#close();
-      this.events.onGone?.();
+      this.events.onReaderClosed?.();
     }
     this.#isWriting = false;
     if (this.#queue.length > 0)
-      void this.#drain(); // somebody has used the room
-    else for (const resolve of this.#awaitingEnd.splice(0)) resolve();
+      void this.#drain(); // `onDrained` has queued more
+    else for (const resolve of this.#drainWaiters.splice(0)) resolve();
   }
 
-  /** Resolves when nothing waits to be written, for whatever reason. */
+  /** Resolves when the queue is empty or the pipe is closed. */
   async drained(): Promise<void> {
-    if (this.#isWriting) await new Promise<void>((resolve) => this.#awaitingEnd.push(resolve));
+    if (this.#isWriting) await new Promise<void>((resolve) => this.#drainWaiters.push(resolve));
   }
 
   #close(): void {

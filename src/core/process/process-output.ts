@@ -1,5 +1,5 @@
-// What a process prints, by two pipes. To begin with their reading takes as long as a tenth of a small command; for a
-// shell that waits for its command it is begun ahead.
+// The two output pipes of a process. Opening their readers takes a tenth of the time of a small command, so a warm shell's
+// are opened before its command comes.
 import { closeFd } from "../../platform/libc.ts";
 import { PipeReader } from "./pipe-reader.ts";
 
@@ -11,19 +11,19 @@ export interface OutputPipes {
 export class ProcessOutput {
   #pipes: OutputPipes | undefined;
 
-  /** The read ends; they are closed at the end of what comes, or by `close`. */
+  /** Takes the read ends, which are closed at end of file or by `close`. */
   constructor(
     readonly stdoutFd: number,
     readonly stderrFd: number,
   ) {}
 
-  /** The same two for everybody who asks. */
+  /** Starts reading. Each call returns the same readers. */
   open(): OutputPipes {
     this.#pipes ??= { stdout: new PipeReader(this.stdoutFd), stderr: new PipeReader(this.stderrFd) };
     return this.#pipes;
   }
 
-  /** For output that nobody wants. */
+  /** Discards the output. */
   async close(): Promise<void> {
     if (this.#pipes) await Promise.all([this.#pipes.stdout.stop(), this.#pipes.stderr.stop()]);
     else for (const fd of [this.stdoutFd, this.stderrFd]) closeFd(fd);

@@ -1,36 +1,36 @@
-// Starts one OS process in a session and group of its own, with real pipes for its output.
+// Starts one process in a process session and group of its own, with real pipes for its output.
 
 import { closeFd, createPipe } from "../../platform/libc.ts";
-import { endBeforeDaemon } from "../../platform/linux/oom-score.ts";
+import { killBeforeDaemon } from "../../platform/oom-score.ts";
+import type { ProcessUsage } from "../../platform/process-usage.ts";
+import { usageOf } from "../../platform/process-usage.ts";
 import { TrlError } from "../../protocol/errors.ts";
-import type { ProcessUsage } from "../isolation/meter.ts";
 import { ProcessOutput } from "./process-output.ts";
-import { usageOf } from "./usage.ts";
 
 export interface SpawnRequest {
   argv: string[];
-  /** What the program is told as its name, where that is not where it is found. */
+  /** The program's argv[0], if it differs from its path. */
   argv0?: string;
   env: Record<string, string>;
   workingDir: string;
-  /** How many pipes lead into the process, as descriptors 3, 4, ... */
+  /** The number of pipes into the process, as descriptors 3, 4, ... */
   extraInputs: number;
-  /** How many lead out of it, after those. */
+  /** The number of pipes out of it, as the descriptors after those. */
   extraOutputs?: number;
-  /** Descriptor 0 as a pipe to write to; otherwise /dev/null, so that no program waits for or prefers it. */
+  /** Descriptor 0 is a pipe for input; otherwise /dev/null, so that no program waits for input. */
   openStdin: boolean;
 }
 
 export interface ProcessEnd {
   exitCode: number;
   signal: string | null;
-  /** What ended was the command alone: its process waits for another. */
+  /** Only the command has ended: its process waits for the next one. */
   goesOn?: boolean;
 }
 
 export interface SpawnedProcess {
   pid: number;
-  /** Whoever takes the process sees to it that it is read or closed. */
+  /** The caller has to open or close it. */
   output: ProcessOutput;
   /** Write ends. */
   stdinFd: number | undefined;
@@ -38,7 +38,7 @@ export interface SpawnedProcess {
   /** Read ends. */
   extraOutFds: number[];
   exited: Promise<ProcessEnd>;
-  /** Of the process and of those that it waited for; undefined until it has ended. */
+  /** Of the process and the descendants that it waited for; undefined until it has ended. */
   usage(): ProcessUsage | undefined;
 }
 
@@ -65,7 +65,7 @@ export function spawnProcess(request: SpawnRequest): SpawnedProcess {
       ...extraOuts.map((pipe) => pipe.writeFd),
     ];
     const child = start(request, stdio);
-    endBeforeDaemon(child.pid);
+    killBeforeDaemon(child.pid);
     for (const fd of stdio) if (typeof fd === "number") closeFd(fd);
     return {
       pid: child.pid,
@@ -83,7 +83,7 @@ export function spawnProcess(request: SpawnRequest): SpawnedProcess {
   }
 }
 
-/** Gives the child these descriptors, from 0 on. */
+/** `stdio` are the child's descriptors from 0 on. */
 const start = ({ argv, argv0, workingDir, env }: SpawnRequest, stdio: Stdio): Bun.Subprocess =>
   Bun.spawn(argv, {
     cwd: workingDir,

@@ -1,6 +1,6 @@
-// One output stream in bounded memory: its beginning and its end, addressed by absolute byte offsets. The end is
-// a ring, which is also the buffer that live readers read from: who is slow lags behind in it, and before a byte
-// is overwritten that a reader still needs, the writer waits.
+// One output stream in bounded memory: its head and its tail, addressed by absolute byte offsets. The tail is a ring and
+// at the same time the buffer of live readers: a slow reader lags behind in it, and the writer waits before it overwrites
+// a byte that a reader still needs (backpressure).
 
 import type { LogState } from "../../upgrade/schema/commands.ts";
 import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
@@ -12,7 +12,7 @@ const firstBytes = 256;
 
 const nothing = new Uint8Array(0);
 
-/** More than any character has. */
+/** More than the length of any character. */
 const seamBytes = 16;
 
 export class StreamLog {
@@ -21,12 +21,12 @@ export class StreamLog {
   #keptBytesMax: number;
   #headMax: number;
   #capacity: number;
-  /** Of memory that was taken or given back. */
+  /** Reports memory that the log has allocated (positive) or freed (negative). */
   onHeld: ((bytes: number) => void) | undefined;
-  /** Where the tail began when the ring was last made larger: what was overwritten before does not come back. */
+  /** The start of the tail at the last resize: earlier bytes are overwritten, whatever the capacity is now. */
   #overwrittenTo = 0;
 
-  /** What another program has handed over goes on as it was there. */
+  /** Restores the log of the program before an upgrade. */
   static from(state: LogState, given: Unpacking): StreamLog {
     const log = new StreamLog(state.keptBytesMax);
     const tail = given.bytes(state.tail);
@@ -65,13 +65,13 @@ export class StreamLog {
     return this.#total;
   }
 
-  /** Whether some of it is not kept. */
+  /** Whether bytes are omitted from the result. */
   get isTruncated(): boolean {
     return this.#total > this.keptBytesMax;
   }
 
-  /** How much can be taken without losing what a reader at `cursor` has not read yet. */
-  roomFor(cursor: number): number {
+  /** The number of bytes that fit without overwriting what a reader at `cursor` has not read yet. */
+  spaceFor(cursor: number): number {
     return Math.max(cursor, this.#headMax) + this.ringBytes - this.#total;
   }
 
@@ -85,7 +85,7 @@ export class StreamLog {
     } else this.#pushBeyond(chunk);
   }
 
-  /** What does not fit behind the rest goes over the oldest of the ring. */
+  /** Fills the remaining linear part, then overwrites the oldest bytes of the ring. */
   #pushBeyond(chunk: Uint8Array): void {
     const linear = chunk.subarray(0, Math.max(0, this.#capacity - this.#total));
     if (linear.length > 0) {
@@ -96,41 +96,41 @@ export class StreamLog {
     this.#total += chunk.length;
   }
 
-  /** The first offset at or after `offset` that is still there. */
+  /** The first offset at or after `offset` that is still available. */
   firstFrom(offset: number): number {
     if (offset < Math.min(this.#headMax, this.#total)) return offset;
     return Math.max(offset, this.#tailStart);
   }
 
-  /** Whether nothing is missing from there to the end. */
+  /** Whether all bytes from the offset to the end are available. */
   hasAllFrom(offset: number): boolean {
     return this.#tailStart <= this.#headMax || offset >= this.#tailStart;
   }
 
-  /** The same, and where that is behind a cut, on the beginning of a character if so wished. */
+  /** As `firstFrom`, and with `onCharacters` at the start of a character if bytes before it are lost. */
   resumeFrom(offset: number, onCharacters: boolean): number {
     const first = this.firstFrom(offset);
     if (first === offset || !onCharacters) return first;
     return first + startOfFirstCharacter(this.#copy(first, Math.min(this.#total, first + seamBytes)));
   }
 
-  /** Bytes from an offset that is still there: a view where possible, valid until the next push. */
+  /** Bytes from an available offset: a view if possible, valid until the next push. */
   read(offset: number, maxBytes: number): Uint8Array {
     const wanted = Math.min(maxBytes, this.contiguousEnd(offset) - offset);
     const view = this.#view(offset, wanted);
-    // A character must not be cut where the memory wraps around.
+    // The wrap of the ring must not split a character.
     return view.length < Math.min(wanted, seamBytes)
       ? this.#copy(offset, offset + Math.min(wanted, seamBytes))
       : view;
   }
 
-  /** Up to where nothing is missing: the end, or the beginning of the cut. */
+  /** The end of the available bytes from the offset on: the end of the head before a gap, otherwise the total. */
   contiguousEnd(offset: number): number {
     const isBeforeCut = offset < this.#headMax && this.#tailStart > this.#headMax;
     return isBeforeCut ? this.#headMax : this.#total;
   }
 
-  /** Makes room for what must not be lost and cannot wait: the last that a command printed. */
+  /** Enlarges the ring for output that must not be lost and cannot wait: the last that a command printed. */
   expand(bytes: number): void {
     const tailStart = this.#tailStart;
     const tail = this.#copy(tailStart, this.#total);
@@ -143,8 +143,8 @@ export class StreamLog {
   }
 
   /**
-   * Keeps no more than so much from now on, at least `outputLogMinBytes`. False where a reader still needs what would
-   * be dropped, from that offset on.
+   * Lowers the capacity, to no less than `outputLogMinBytes`. False if it would drop bytes that a reader needs, from the
+   * offset `neededFrom` on.
    */
   shrink(keptBytesMax: number, neededFrom: number): boolean {
     const capacity = Math.max(keptBytesMax, outputLogMinBytes);
@@ -152,7 +152,7 @@ export class StreamLog {
     const kept = Math.min(this.#keptBytesMax, capacity);
     const headMax = headOf(kept);
     const isWhole = this.#total <= capacity;
-    // What is behind the new head may still be in the old one.
+    // The new tail may reach into the old head.
     const oldest = this.#tailStart > this.#headMax ? this.#tailStart : 0;
     const tailStart = Math.max(oldest, this.#total - (capacity - headMax));
     if (!isWhole && neededFrom < tailStart) return false;
@@ -176,7 +176,7 @@ export class StreamLog {
     return this.#buffer.subarray(at, Math.min(at + end - offset, this.#buffer.length));
   }
 
-  /** What is kept when all is over: all of it, or head and tail of `keptBytesMax` with the middle left out. */
+  /** The result: all of it, or head and tail of `keptBytesMax` together, without the middle. */
   parts(onCharacters: boolean): { head: Uint8Array; tail: Uint8Array; omittedBytes: number } {
     if (!this.isTruncated) return { head: this.#copy(0, this.#total), tail: nothing, omittedBytes: 0 };
     const headBytes = Math.ceil(this.keptBytesMax / 2);
@@ -189,7 +189,7 @@ export class StreamLog {
     return { head, tail, omittedBytes: this.#total - head.length - tail.length };
   }
 
-  /** Gives back what was allocated for growth. */
+  /** Frees what was allocated for growth. */
   compact(): void {
     if (this.#total + firstBytes <= this.#buffer.length) this.#replace(this.#buffer.slice(0, this.#total));
   }
@@ -198,7 +198,7 @@ export class StreamLog {
     return this.#buffer.length;
   }
 
-  /** How far the writer may be ahead of a reader. */
+  /** The size of the ring: how far the writer may be ahead of a reader. */
   get ringBytes(): number {
     return this.#capacity - this.#headMax;
   }
@@ -245,12 +245,12 @@ export class StreamLog {
   }
 }
 
-/** Half of what is kept; the rest, and what the ring has besides, is for the end. */
+/** Half of the kept bytes; the rest of the capacity is the ring. */
 const headOf = (keptBytesMax: number) => Math.ceil(Math.max(keptBytesMax, outputLogMinBytes) / 2);
 
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** Where the last whole character ends; at most three bytes of a cut one lie behind it, other rubbish stays. */
+/** The end of the last complete character. Up to three bytes of an incomplete one follow it; invalid bytes count as whole. */
 export function endOfLastCharacter(bytes: Uint8Array): number {
   let start = bytes.length - 1;
   while (start > bytes.length - 4 && isContinuation(bytes[start])) start--;
@@ -259,7 +259,7 @@ export function endOfLastCharacter(bytes: Uint8Array): number {
   return start + lengthOfCharacter(lead) > bytes.length ? start : bytes.length;
 }
 
-/** By its first byte; one that can begin no character stands for itself. */
+/** By its first byte; a byte that starts no character counts as one. */
 function lengthOfCharacter(lead: number): number {
   if (lead >= 0xc2 && lead < 0xe0) return 2;
   if (lead >= 0xe0 && lead < 0xf0) return 3;

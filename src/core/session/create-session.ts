@@ -1,4 +1,4 @@
-// From the parameters of session.create to a session that is ready for its first command.
+// Creates a session from the parameters of session.create. The registry decides on its id, shell and isolation.
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams } from "../../protocol/session.ts";
 import { PlainRunner } from "../command/runners/plain-runner.ts";
@@ -7,27 +7,27 @@ import { StatefulRunner } from "../command/runners/stateful-runner.ts";
 import { sessionPathsOf } from "../command/session-paths.ts";
 import { dialectOf } from "../command/shell/pick.ts";
 import { workingDirIn } from "../command/working-dir.ts";
-import {
-  type EnvPolicy,
-  inheritedEnv,
-  mergePolicy,
-  nonInteractiveDefaults,
-} from "../isolation/env-policy.ts";
+import { inheritedEnv, mergePolicy, nonInteractiveDefaults } from "../isolation/env-policy.ts";
 import type { SessionIsolation } from "../isolation/session-isolation.ts";
+import type { CoreOptions, EnvPolicy } from "../options.ts";
 import { type Env, overlayEnv } from "../process/environment.ts";
 import { tagNames } from "../process/tags.ts";
-import type { CoreOptions } from "./options.ts";
 import { Session } from "./session.ts";
-import type { SessionContext, SessionPlace } from "./session-context.ts";
+import type { SessionContext } from "./session-spec.ts";
+
+interface SessionSetup {
+  shell: string;
+  sessionIsolation: SessionIsolation | undefined;
+}
 
 export function createSession(
   id: string,
   params: CreateParams,
   context: SessionContext,
-  { shell, sessionIsolation, owner = id }: SessionPlace & { owner?: string | undefined },
+  { shell, sessionIsolation, owner = id }: SessionSetup & { owner?: string | undefined },
 ): Session {
   const { options, ownership } = context;
-  ownership.addSession(id); // its first shell is started with the executor, and is to be known
+  ownership.addSession(id); // before the runner, which may start a warm shell at once
   try {
     return new Session({
       id,
@@ -37,7 +37,7 @@ export function createSession(
       timeoutS: params.timeout_s ?? options.defaultTimeoutS,
       idleTimeoutS: params.idle_timeout_s ?? options.maxIdleS,
       maxAgeS: params.max_age_s ?? options.sessionTtlS,
-      runner: createExecutor(id, params, context, { shell, sessionIsolation }),
+      runner: createRunner(id, params, context, { shell, sessionIsolation }),
       sessionIsolation,
       context,
     });
@@ -47,14 +47,14 @@ export function createSession(
   }
 }
 
-function createExecutor(
+function createRunner(
   id: string,
   params: CreateParams,
   context: SessionContext,
-  { shell, sessionIsolation }: SessionPlace,
+  { shell, sessionIsolation }: SessionSetup,
 ): CommandRunner {
   const { options, ownership } = context;
-  const dialect = keepsState(params, sessionIsolation) ? dialectOf(shell) : undefined;
+  const dialect = isStateful(params, sessionIsolation) ? dialectOf(shell) : undefined;
   const common = {
     sessionId: id,
     shell,
@@ -71,13 +71,13 @@ function createExecutor(
     : new PlainRunner({ ...common, ownership });
 }
 
-/** By which the processes of a session are known. */
+/** The variables by which process ownership recognizes the processes of a session. */
 export const tagsOf = (id: string, { daemonTag }: CoreOptions): Env => ({
   [tagNames.session]: id,
   [tagNames.daemon]: daemonTag,
 });
 
-function keepsState({ stateful }: CreateParams, sessionIsolation: SessionIsolation | undefined): boolean {
+function isStateful({ stateful }: CreateParams, sessionIsolation: SessionIsolation | undefined): boolean {
   if (sessionIsolation?.canKeepState === false) {
     if (stateful !== true) return false;
     throw new TrlError(
@@ -88,19 +88,19 @@ function keepsState({ stateful }: CreateParams, sessionIsolation: SessionIsolati
   return stateful !== false;
 }
 
-/** The daemon's, as far as it is inherited; what suits a command without a terminal; the session's own. */
+/** Inherited variables, then the non-interactive defaults, then the session's own `env`. */
 function sessionEnv(
   params: CreateParams,
   { options, usualEnv }: SessionContext,
   sessionIsolation: SessionIsolation | undefined,
 ): Env {
   const { inherit_env, env_include, env_exclude } = params;
-  const isUsual = [inherit_env, env_include, env_exclude].every((asked) => asked === undefined);
+  const isUsual = [inherit_env, env_include, env_exclude].every((param) => param === undefined);
   const base = isUsual ? usualEnv : envBy(mergePolicy(options.envPolicy, params), options);
   return overlayEnv(sessionIsolation?.withTmpDir(base) ?? base, params.env ?? {});
 }
 
-/** As the daemon's own policy has it: the same for all sessions that do not ask for another. */
+/** By the daemon's default policy: one object, shared by all sessions that set no policy of their own. */
 export const usualEnvOf = (options: CoreOptions): Env => envBy(options.envPolicy, options);
 
 const envBy = (policy: EnvPolicy, { env }: CoreOptions): Env => ({

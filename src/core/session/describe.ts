@@ -1,9 +1,8 @@
-// What is told of a session.
+// Descriptions of a session for the replies of the session methods.
 import type { RunResult } from "../../protocol/exec.ts";
 import type { CreateResult, SessionInfo, SessionSummary } from "../../protocol/session.ts";
 import { expiryFields } from "../lifetime/expiry.ts";
-import { inSlices } from "../process/slices.ts";
-import { countProcesses } from "./process-count.ts";
+import { countProcesses } from "./admission.ts";
 import type { Session } from "./session.ts";
 
 export function describeSession(session: Session): SessionSummary {
@@ -27,7 +26,7 @@ export function describeSession(session: Session): SessionSummary {
 
 export async function inspectSession(session: Session): Promise<SessionInfo> {
   const { runner, sessionIsolation } = session.spec;
-  const processes = await inSlices(countProcesses(session.spec));
+  const processes = await session.spec.context.ownership.slicer.run(countProcesses(session.spec));
   const running = session.runningCommand;
   return {
     ...describeSession(session),
@@ -40,7 +39,7 @@ export async function inspectSession(session: Session): Promise<SessionInfo> {
   };
 }
 
-/** With what `init` printed, where there was one. */
+/** Includes the result of `init`, if the session has one. */
 export function describeCreated(session: Session, init: RunResult | undefined): CreateResult {
   const { session_id, name, shell, state, working_dir, created_at, timeout_s } = describeSession(session);
   const created = {

@@ -1,13 +1,9 @@
-// All sessions: ids, limits, cleanup of the idle and the old. Also owns every process that they start.
-
-import { whenChildrenEnd } from "../../platform/child-exits.ts";
+// All sessions: creates them, finds them by id, ends the idle and the old ones. Closing it ends every owned process.
+import { onChildrenEnded } from "../../platform/children.ts";
+import { IdleCollector } from "../../platform/garbage.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams, CreateResult } from "../../protocol/session.ts";
-import { CensusTaker } from "../../recovery/census-taker.ts";
-import type { Journal } from "../../recovery/journal.ts";
-import type { SessionState } from "../../upgrade/schema/commands.ts";
 import type { CoreState } from "../../upgrade/schema/document.ts";
-import type { Unpacking } from "../../upgrade/schema/fields.ts";
 import { newId } from "../../util/ids.ts";
 import { WarmShellPool } from "../command/runners/warm-shell-pool.ts";
 import { CommandStore } from "../command/store.ts";
@@ -18,70 +14,84 @@ import { earliestEnd, isOver } from "../lifetime/expiry.ts";
 import { steadyMs } from "../lifetime/instant.ts";
 import { cleanupIntervalMs, destroyGraceMs } from "../limits.ts";
 import type { Log } from "../log.ts";
-import { RestCollections } from "../process/garbage.ts";
-import { ProcessOwnership } from "../process/ownership.ts";
+import type { CoreOptions } from "../options.ts";
+import type { ProcessOwnership } from "../process/ownership.ts";
 import { terminate } from "../process/terminate.ts";
 import { Terminals } from "../terminal/terminals.ts";
+import { refuseUnderPressure } from "./admission.ts";
 import { createSession, usualEnvOf } from "./create-session.ts";
 import { describeCreated } from "./describe.ts";
-import type { CoreOptions } from "./options.ts";
-import { refuseUnderPressure } from "./pressure.ts";
-import { resumeSession } from "./resume-session.ts";
+import { noEvents, type RuntimeEvents } from "./events.ts";
 import type { Session } from "./session.ts";
-import type { SessionContext } from "./session-context.ts";
+import type { SessionContext } from "./session-spec.ts";
+
+export interface SessionRegistrySpec {
+  options: CoreOptions;
+  log: Log;
+  ownership: ProcessOwnership;
+  events?: RuntimeEvents | undefined;
+  /** Whether another runtime has a live session of that id: an id is given once only. */
+  isRemoteId?: (id: string) => boolean;
+  /** The state that an upgrade hands over; `restoreCore` adds its sessions. */
+  before?: CoreState | undefined;
+}
 
 export class SessionRegistry {
+  readonly options: CoreOptions;
+  readonly log: Log;
   readonly ownership: ProcessOwnership;
+  readonly events: RuntimeEvents;
   readonly commands: CommandStore;
   readonly terminals: Terminals;
   readonly isolations: IsolationFactory;
-  readonly census: CensusTaker;
-  #sessions = new Map<string, Session>();
+  /** Shared by all sessions. */
+  readonly context: SessionContext;
+  readonly #isRemoteId: (id: string) => boolean;
+  readonly #sessions = new Map<string, Session>();
+  /** Commands that ended sessions have run. */
   #commandsOfEnded: number;
   #shellCount: number;
-  readonly #context: SessionContext;
-  readonly #rest = new RestCollections();
+  readonly #rest = new IdleCollector();
   #isClosed = false;
-  #nextEnd = Number.POSITIVE_INFINITY;
-  /** Nothing new is begun: another program is to take this one's place. */
+  /** No session expires before this steady time, so that housekeeping does not check thousands of idle sessions. */
+  #nextExpiryMs = Number.POSITIVE_INFINITY;
+  /** Refuses new sessions and terminals while an upgrade waits for the existing ones. */
   isDraining = false;
-  readonly #cleanup: Timer;
-  /** Ids of sessions that live in other runtimes, so that none is given twice. */
-  isTakenElsewhere: (id: string) => boolean = () => false;
+  readonly #housekeepingTimer: Timer;
 
-  constructor(
-    readonly options: CoreOptions,
-    readonly log: Log,
-    before?: CoreState,
-    journal?: Journal,
-  ) {
-    const ownership = new ProcessOwnership(undefined, before?.custody, options.daemonTag);
-    if (ownership.adoptsOrphans) whenChildrenEnd(() => ownership.reapEnded());
+  constructor(spec: SessionRegistrySpec) {
+    const { options, log, ownership, events = noEvents, isRemoteId = () => false, before } = spec;
+    this.options = options;
+    this.log = log;
     this.ownership = ownership;
-    this.census = new CensusTaker(ownership, journal);
-    this.commands = new CommandStore(journal);
+    this.events = events;
+    this.#isRemoteId = isRemoteId;
+    if (ownership.adoptsOrphans) onChildrenEnded(() => ownership.reapEnded());
+    this.commands = new CommandStore(events);
     this.#commandsOfEnded = before?.commandsOfEnded ?? 0;
     this.#shellCount = before?.shellCount ?? 0;
-    const { commands } = this;
-    const newShellDir = () => `${options.runDir}/${++this.#shellCount}`;
-    const ofShells = { ownership, newShellDir, warmShellPool: new WarmShellPool() };
-    this.#context = { options, commands, log, ...ofShells, usualEnv: usualEnvOf(options) };
+    this.context = {
+      ...{ options, log, ownership, commands: this.commands },
+      newShellDir: () => `${options.runDir}/${++this.#shellCount}`,
+      warmShellPool: new WarmShellPool(),
+      usualEnv: usualEnvOf(options),
+    };
     const limited = { ...options, maxProcesses: options.sessionMaxProcesses };
     this.isolations = new IsolationFactory(limited, ownership, before?.enclosures);
     this.terminals = new Terminals({
-      ...{ options, log, journal, ownership },
+      ...{ options, log, events, ownership },
       isolations: this.isolations,
       refuseNew: () => this.#refuseNew(),
-      isTaken: (id) => this.#sessions.has(id) || this.isTakenElsewhere(id),
+      isTaken: (id) => this.#sessions.has(id) || isRemoteId(id),
     });
-    this.#cleanup = setInterval(() => this.#housekeeping(), cleanupIntervalMs);
+    this.#housekeepingTimer = setInterval(() => this.#housekeeping(), cleanupIntervalMs);
   }
 
-  /** `owner` is the connection that asks for it. */
+  /** `owner` is the id of the connection that sends the request. */
   async create(params: CreateParams, owner?: string): Promise<CreateResult> {
     this.#refuseNew();
     const session = this.isolations.isWanted(params.isolation)
-      ? await this.#createEnclosed(params, owner)
+      ? await this.#createIsolated(params, owner)
       : this.#create(params, undefined, owner);
     const { id } = session;
     const init = await session.open(params.init).catch(async (error: unknown) => {
@@ -92,8 +102,8 @@ export class SessionRegistry {
     return describeCreated(session, init);
   }
 
-  /** What is asked for is tried first; meanwhile others may have taken the last place. */
-  async #createEnclosed(params: CreateParams, owner: string | undefined): Promise<Session> {
+  /** Checks the limits again after the isolation was made: other sessions may have been created meanwhile. */
+  async #createIsolated(params: CreateParams, owner: string | undefined): Promise<Session> {
     const sessionIsolation = await this.isolations.make(params.isolation, this.#shellFor(params));
     try {
       this.#refuseNew();
@@ -109,46 +119,44 @@ export class SessionRegistry {
     sessionIsolation: SessionIsolation | undefined,
     owner: string | undefined,
   ): Session {
-    const id = newId("s", (taken) => this.has(taken) || this.isTakenElsewhere(taken));
-    const session = createSession(id, params, this.#context, {
-      ...{ shell: this.#shellFor(params), sessionIsolation, owner },
-    });
-    this.#sessions.set(id, session);
-    this.#expect(session);
+    const id = newId("s", (taken) => this.has(taken) || this.#isRemoteId(taken));
+    const setup = { shell: this.#shellFor(params), sessionIsolation, owner };
+    const session = createSession(id, params, this.context, setup);
+    this.add(session);
     return session;
   }
 
-  /** One that another program has made, which has become this one. */
-  resume(state: SessionState, sessionIsolation: SessionIsolation | undefined, given: Unpacking): void {
-    const session = resumeSession(state, this.#context, sessionIsolation, given);
-    this.#sessions.set(state.id, session);
-    this.#expect(session);
+  /** Also for a session that an upgrade hands over. */
+  add(session: Session): void {
+    this.#sessions.set(session.id, session);
+    this.#expectExpiry(session);
   }
 
-  /** Nothing is on its way: all of it may be handed over as it is. */
+  /** True while everything can be serialized for an upgrade. */
   get isAtRest(): boolean {
     return (
       this.isolations.isAtRest && this.terminals.isAtRest && this.list().every((session) => session.isAtRest)
     );
   }
 
-  /** Shells that wait are let go, and output is taken in, however slow its readers are; until `goOn`. */
-  rest(): void {
+  /** Ends warm shells and lifts backpressure, so that everything comes to rest; until `cancelUpgrade`. */
+  prepareUpgrade(): void {
     for (const session of this.list()) session.spec.runner.rest();
     this.terminals.preparePack();
-    this.#takeAll(true);
+    this.#setTakesAll(true);
   }
 
-  goOn(): void {
+  cancelUpgrade(): void {
     this.terminals.forgetPack();
-    this.#takeAll(false);
+    this.#setTakesAll(false);
   }
 
-  #takeAll(takesAll: boolean): void {
+  #setTakesAll(takesAll: boolean): void {
     for (const { runningCommand } of this.list())
       if (runningCommand) runningCommand.output.takesAll = takesAll;
   }
 
+  /** Counters that an upgrade hands over. */
   get counts() {
     return { commandsOfEnded: this.#commandsOfEnded, shellCount: this.#shellCount };
   }
@@ -157,7 +165,7 @@ export class SessionRegistry {
     return resolveShell(shell ?? this.options.defaultShell, this.options.env, isolation?.root);
   }
 
-  /** Of either kind; of a terminal something is kept for a while after its end. */
+  /** A session or a terminal; ended terminals are retained for a while. */
   has(id: string): boolean {
     return this.#sessions.has(id) || this.terminals.has(id);
   }
@@ -173,12 +181,12 @@ export class SessionRegistry {
     );
   }
 
-  /** A call that is about a session, if there still is one. */
+  /** Restarts the idle timeout of the session, if it exists. */
   touch(id: string): void {
     this.#sessions.get(id)?.touch();
   }
 
-  /** A session, or a terminal whose program runs. */
+  /** A session, or a terminal with a running program. */
   readonly isLive = (id: string): boolean => this.#sessions.has(id) || this.terminals.isLive(id);
 
   list(): Session[] {
@@ -186,8 +194,8 @@ export class SessionRegistry {
   }
 
   /**
-   * Resolves with the pids of what could not be killed. A terminal's program runs all the time, and is not asked whether
-   * it is busy.
+   * Resolves with the pids of processes that could not be killed. `force` is needed for a session with a running
+   * command; a terminal is always closed, since its program always runs.
    */
   async destroy(id: string, force: boolean): Promise<number[]> {
     if (this.terminals.has(id)) return this.terminals.get(id).close();
@@ -198,11 +206,11 @@ export class SessionRegistry {
     return await this.#end(session, destroyGraceMs, "asked for");
   }
 
-  /** No new sessions, and everything that any of them started is dead when this resolves. */
+  /** Refuses new sessions and ends every owned process. */
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#cleanup);
-    this.census.close();
+    clearInterval(this.#housekeepingTimer);
+    this.events.closing();
     const survivors = terminate(this.ownership, "everything", { graceMs });
     await Promise.all([
       ...this.list().map((session) => session.destroyAlongside(survivors)),
@@ -212,7 +220,7 @@ export class SessionRegistry {
     for (const { pid } of await survivors) this.log.error("a process could not be killed", { pid });
   }
 
-  /** Sessions, and terminals whose program runs. */
+  /** Sessions, and terminals with a running program. */
   get liveCount(): number {
     return this.#sessions.size + this.terminals.live.length;
   }
@@ -232,33 +240,34 @@ export class SessionRegistry {
   }
 
   async #end(session: Session, graceMs: number, why: string): Promise<number[]> {
-    const left = await session.destroy(graceMs);
-    if (!this.#sessions.delete(session.id)) return left;
+    const survivors = await session.destroy(graceMs);
+    if (!this.#sessions.delete(session.id)) return survivors;
     this.#commandsOfEnded += session.commandCount;
     this.log.info("session ended", { session: session.id, why });
-    for (const pid of left) this.log.error("a process could not be killed", { session: session.id, pid });
-    return left;
+    for (const pid of survivors)
+      this.log.error("a process could not be killed", { session: session.id, pid });
+    return survivors;
   }
 
   #housekeeping(): void {
-    this.#rest.tend(this.commands.tally.count + this.#shellCount);
-    this.census.take();
+    this.#rest.tick(this.commands.tally.count + this.#shellCount);
+    this.ownership.adoptAndReap();
+    this.events.processesChanged();
     this.commands.forgetOld();
     this.terminals.tend();
-    if (steadyMs() >= this.#nextEnd) this.#endExpired();
+    if (steadyMs() >= this.#nextExpiryMs) this.#endExpired();
   }
 
   #endExpired(): void {
-    this.#nextEnd = Number.POSITIVE_INFINITY;
+    this.#nextExpiryMs = Number.POSITIVE_INFINITY;
     for (const session of this.list()) {
       const { expiry } = session;
       if (isOver(expiry)) void this.#end(session, destroyGraceMs, expiry.by);
-      else this.#expect(session);
+      else this.#expectExpiry(session);
     }
   }
 
-  /** Thousands that rest are not looked at before one of them could be over. */
-  #expect({ lifetime }: Session): void {
-    this.#nextEnd = Math.min(this.#nextEnd, earliestEnd(lifetime));
+  #expectExpiry({ lifetime }: Session): void {
+    this.#nextExpiryMs = Math.min(this.#nextExpiryMs, earliestEnd(lifetime));
   }
 }

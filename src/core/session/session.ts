@@ -1,8 +1,9 @@
-// One session: its identity, its state, the command that runs in it and the processes that it has left behind.
+// One session: its state, its running command and its leftover processes. It runs one command at a time.
 
 import type { ProcessEntry } from "../../platform/process-table.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { RunResult, StreamParams } from "../../protocol/exec.ts";
+import type { SessionState as StateName } from "../../protocol/session.ts";
 import type { SessionState } from "../../upgrade/schema/commands.ts";
 import type { Unpacking } from "../../upgrade/schema/fields.ts";
 import { newId } from "../../util/ids.ts";
@@ -17,13 +18,44 @@ import { MeteredRun } from "../isolation/metered-run.ts";
 import { ReceiptTotals } from "../isolation/receipt.ts";
 import { type Expiry, expiryOf, type Lifetime } from "../lifetime/expiry.ts";
 import { Instant } from "../lifetime/instant.ts";
-import { LingeringPipes } from "../process/leftover-pipes.ts";
+import { LeftoverPipes } from "../process/leftover-pipes.ts";
 import { PipeWriter } from "../process/pipe-writer.ts";
 import { terminate } from "../process/terminate.ts";
 import { requireDescriptors, requireMemoryFor } from "../resources.ts";
-import { refuseIfUnavailable } from "./refuse-unavailable.ts";
+import { refuseIfUnavailable } from "./admission.ts";
 import type { SessionSpec } from "./session-spec.ts";
-import { advance, idle, type Phase } from "./state-machine.ts";
+
+export type CommandParams = Omit<StreamParams, "session_id">;
+
+export interface StartedCommand {
+  command: Command;
+  /** Resolves after the session has taken over what the command changed. */
+  ended: Promise<CommandOutcome>;
+}
+
+export type Phase =
+  | { state: "creating" }
+  | { state: "idle" }
+  | ({ state: "running" } & StartedCommand)
+  | { state: "terminated" };
+
+/** Shared by all idle sessions. */
+const idle: Phase = { state: "idle" };
+
+const transitions: Record<StateName, readonly StateName[]> = {
+  creating: ["idle", "running", "terminated"],
+  idle: ["running", "terminated"],
+  running: ["idle", "terminated"],
+  terminated: [],
+};
+
+/** The only way from one state of a session to another. */
+export function advance(from: Phase, to: Phase): Phase {
+  if (!transitions[from.state].includes(to.state)) {
+    throw new Error(`a session cannot go from ${from.state} to ${to.state}`);
+  }
+  return to;
+}
 
 export class Session {
   readonly createdAt: Instant;
@@ -31,12 +63,12 @@ export class Session {
   #phase: Phase;
   readonly totals = new ReceiptTotals();
   #commandCount: number;
-  /** Whoever reads it keeps it; the session itself keeps nothing of a command that has ended. */
+  /** Weak, so that the session retains no output of an ended command. Readers hold the output themselves. */
   #lastOutput: WeakRef<CommandOutput> | undefined;
-  readonly lingering: LingeringPipes;
+  readonly lingering: LeftoverPipes;
   #destroyed: Promise<number[]> | undefined;
 
-  /** `before` is as another program has left it. */
+  /** `before` is the state that an upgrade hands over. */
   constructor(
     readonly spec: SessionSpec,
     before?: SessionState,
@@ -47,17 +79,17 @@ export class Session {
     this.#lastActivity = new Instant(before?.lastActivity, before?.lastActivitySteadyMs);
     this.#commandCount = before?.commandCount ?? 0;
     this.#phase = before ? idle : { state: "creating" };
-    this.lingering = new LingeringPipes(before?.lingeringFds ?? []);
+    this.lingering = new LeftoverPipes(before?.lingeringFds ?? []);
     if (before) this.totals.add(before.totals);
   }
 
-  /** Nothing is on its way: it may be handed over as it is. */
+  /** True while the session can be serialized for an upgrade. */
   get isAtRest(): boolean {
     if (this.#destroyed || this.#phase.state === "creating" || !this.spec.runner.isAtRest) return false;
     return this.runningCommand?.isAtRest ?? true;
   }
 
-  /** The command that ran when another program handed the session over. */
+  /** Continues the command that ran during an upgrade. */
   resume({ command: state, ...details }: NonNullable<SessionState["running"]>, given: Unpacking): void {
     const { runner, sessionIsolation, context } = this.spec;
     const { ownership } = context;
@@ -86,7 +118,7 @@ export class Session {
     return this.#lastActivity;
   }
 
-  /** Somebody uses it, if not by running a command. */
+  /** Restarts the idle timeout. */
   touch(): void {
     this.#lastActivity = new Instant();
   }
@@ -95,7 +127,7 @@ export class Session {
     return expiryOf(this.lifetime);
   }
 
-  /** Also who is still reading what an ended command has printed is attached. */
+  /** A session is also in use while a subscriber reads the output of its last command. */
   get lifetime(): Lifetime {
     const { createdAt, lastActivity, spec } = this;
     const { idleTimeoutS, maxAgeS } = spec;
@@ -103,7 +135,7 @@ export class Session {
     return { createdAt, lastActivity, idleTimeoutS, maxAgeS, isInUse };
   }
 
-  /** Ends the creation: runs `init`, if there is one, before any other command. */
+  /** Completes the creation: runs `init`, if given, before any other command. */
   async open(init: string | undefined): Promise<RunResult | undefined> {
     if (init !== undefined) {
       const result = await this.#gather(this.#start({ command: init }, "run"), {});
@@ -119,8 +151,7 @@ export class Session {
     return this.#gather(this.start(params, "run"), params);
   }
 
-  /** Lets a command run; `ended` comes after the session has taken over what the command changed. */
-  start(params: CommandParams, kind: CommandRecord["kind"]): Started {
+  start(params: CommandParams, kind: CommandRecord["kind"]): StartedCommand {
     if (params.command_id !== undefined) this.spec.context.commands.refuseTaken(params.command_id);
     refuseIfUnavailable(this);
     const started = this.#start(params, kind);
@@ -128,12 +159,11 @@ export class Session {
     return started;
   }
 
-  /** The command that runs now. */
   get runningCommand(): Command | undefined {
     return this.#phase.state === "running" ? this.#phase.command : undefined;
   }
 
-  /** Everything that the session started is dead when this resolves, but for the pids of what could not be killed. */
+  /** Ends all processes of the session. Resolves with the pids of those that could not be killed. */
   destroy(graceMs: number): Promise<number[]> {
     const { sessionIsolation, context } = this.spec;
     const whileFrozen =
@@ -144,14 +174,14 @@ export class Session {
     return this.#destroyed;
   }
 
-  /** The same where all sessions end together, and their processes by one hand. */
-  destroyAlongside(everybodysEnd: Promise<ProcessEntry[]>): Promise<number[]> {
-    this.#destroyed ??= this.#destroy(everybodysEnd);
+  /** The same at shutdown, where one termination ends the processes of all sessions. */
+  destroyAlongside(allEnded: Promise<ProcessEntry[]>): Promise<number[]> {
+    this.#destroyed ??= this.#destroy(allEnded);
     return this.#destroyed;
   }
 
   async #gather(
-    { command, ended }: Started,
+    { command, ended }: StartedCommand,
     { encoding = "utf8" }: Pick<CommandParams, "encoding">,
   ): Promise<RunResult> {
     const outcome = await ended;
@@ -162,14 +192,14 @@ export class Session {
     };
   }
 
-  #start(params: CommandParams, kind: CommandRecord["kind"]): Started {
+  #start(params: CommandParams, kind: CommandRecord["kind"]): StartedCommand {
     const { name, runner, timeoutS, context } = this.spec;
     const { ownership, log, commands, options } = context;
     const id = params.command_id ?? newId("x", (taken) => commands.has(taken));
     const outputBytes = params.max_output_bytes ?? options.maxOutputBytes;
     requireDescriptors();
     requireMemoryFor(outputBytes);
-    const keep = new MeteredRun(this.spec.sessionIsolation);
+    const meteredRun = new MeteredRun(this.spec.sessionIsolation); // before the start: counters begin here
     const launched = runner.launch({
       commandId: id,
       command: params.command,
@@ -189,7 +219,7 @@ export class Session {
       timeoutS: effectiveTimeoutS(params.command, params.timeout_s, timeoutS),
       output: CommandOutput.keeping(outputBytes),
       input,
-      keep,
+      keep: meteredRun,
     });
     const details = { text: shownText(params.command), sessionId: this.id, sessionName: name, kind };
     const ended = this.#track(command, details, launched.settle);
@@ -221,32 +251,25 @@ export class Session {
     this.touch();
     this.lingering.add(command.pipes);
     const { exitCode, reason, durationMs } = outcome;
-    const how = { reason, exitCode, durationMs };
-    this.spec.context.log.debug("command ended", { session: this.id, command: command.id, ...how });
+    const ids = { session: this.id, command: command.id };
+    this.spec.context.log.debug("command ended", { ...ids, reason, exitCode, durationMs });
     return outcome;
   }
 
-  async #destroy(processesEnd: Promise<ProcessEntry[]>): Promise<number[]> {
+  async #destroy(processesEnded: Promise<ProcessEntry[]>): Promise<number[]> {
     const { runner, sessionIsolation, context } = this.spec;
     const phase = this.#phase;
     this.#phase = advance(phase, { state: "terminated" });
-    if (phase.state === "running") phase.command.endedBy("cancelled", processesEnd);
+    if (phase.state === "running") phase.command.endedBy("cancelled", processesEnded);
     const disposed = runner.dispose();
-    const left = await processesEnd;
+    const survivors = await processesEnded;
     await disposed;
     if (phase.state === "running") await phase.ended;
     await this.lingering.stop();
-    // Not before: the command's receipt is read from it.
+    // After the command's end, which reads its receipt from the control group.
     if ((await sessionIsolation?.dispose()) === false)
-      context.log.error("what kept the session could not be removed", { session: this.id });
+      context.log.error("the isolation of the session could not be removed", { session: this.id });
     context.ownership.removeSession(this.id);
-    return left.map(({ pid }) => pid);
+    return survivors.map(({ pid }) => pid);
   }
-}
-
-export type CommandParams = Omit<StreamParams, "session_id">;
-
-export interface Started {
-  command: Command;
-  ended: Promise<CommandOutcome>;
 }

@@ -1,4 +1,4 @@
-// From the parameters of pty.create to a terminal with a running program.
+// Creates a terminal: from the parameters of pty.create, or from the state that the daemon before an upgrade saved.
 import { statSync } from "node:fs";
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams, DriverName } from "../../protocol/pty.ts";
@@ -7,45 +7,54 @@ import { shownText } from "../command/store.ts";
 import { resolveShell, workingDirIn } from "../command/working-dir.ts";
 import { inheritedEnv, mergePolicy } from "../isolation/env-policy.ts";
 import type { SessionIsolation } from "../isolation/session-isolation.ts";
+import type { EnvPolicy } from "../options.ts";
 import { type Env, overlayEnv } from "../process/environment.ts";
-import type { ProcessOwnership } from "../process/ownership.ts";
 import { tagNames } from "../process/tags.ts";
-import type { CoreOptions } from "../session/options.ts";
 import { bunPtyDriver } from "./drivers/bun-pty.ts";
 import type { PtyDriver } from "./drivers/driver.ts";
 import { nativeDriver } from "./drivers/native.ts";
-import type { Screens } from "./screen/screens.ts";
 import { requireSize } from "./size-policy.ts";
+import type { RestoredTerminal, SharedServices } from "./start-program.ts";
 import { Terminal } from "./terminal.ts";
 
 export const drivers: Record<DriverName, PtyDriver> = { native: nativeDriver, "bun-pty": bunPtyDriver };
 
-/** Measured side by side (bench/), its echo is twenty times as quick, and its idle terminals cost a tenth. */
+/** Measured side by side (bench/): its echo is twenty times as fast, and an idle terminal costs a tenth. */
 export const autoDriver: DriverName = "native";
 
 const defaultSize = { cols: 80, rows: 24 };
 
-/** What another terminal has left in the daemon's environment does not hold in this one. */
-const ofAnotherTerminal =
+/** Variables that describe the terminal the daemon was started from. */
+const foreignTerminalVariables =
   "LINES COLUMNS TMUX TMUX_PANE STY WINDOW WINDOWID VTE_VERSION TERM_PROGRAM TERM_PROGRAM_VERSION TERM_SESSION_ID".split(
     " ",
   );
 
-interface TerminalContext {
-  options: CoreOptions;
-  ownership: ProcessOwnership;
-  screens: Screens;
-  mayKeep: (bytes: number) => boolean;
+/** The daemon's options that concern terminals. */
+export interface TerminalOptions {
+  /** The daemon's own environment. */
+  env: Record<string, string>;
+  envPolicy: EnvPolicy;
+  daemonTag: string;
+  defaultShell: string | undefined;
+  ptyDriver: DriverName | "auto";
+  sessionTtlS: number;
+}
+
+interface Identity {
+  id: string;
+  serial: number;
 }
 
 export function createTerminal(
-  id: string,
+  identity: Identity,
   params: CreateParams,
-  { options, ownership, screens, mayKeep }: TerminalContext,
+  options: TerminalOptions,
+  services: SharedServices,
   sessionIsolation: SessionIsolation | undefined,
 ): Terminal {
   const shell = shellOf(params, options);
-  const env = terminalEnv(id, params, options, sessionIsolation);
+  const env = terminalEnv(identity.id, params, options, sessionIsolation);
   const workingDir = sessionPathsOf(sessionIsolation).require(
     params.working_dir ?? workingDirIn(sessionIsolation),
     undefined,
@@ -56,7 +65,8 @@ export function createTerminal(
   requireSize({ cols, rows });
   const name = params.driver === undefined || params.driver === "auto" ? options.ptyDriver : params.driver;
   return new Terminal({
-    id,
+    ...identity,
+    ...services,
     name: params.name ?? null,
     shell,
     command:
@@ -74,30 +84,44 @@ export function createTerminal(
       cols,
       rows,
     },
-    ownership,
-    screens,
-    mayKeep,
   });
 }
 
-export const shellOf = ({ shell, isolation }: CreateParams, { defaultShell, env }: CoreOptions): string =>
+/** A terminal that continues after an upgrade. */
+export function restoreTerminal(
+  serial: number,
+  restored: RestoredTerminal,
+  services: SharedServices,
+  sessionIsolation: SessionIsolation | undefined,
+): Terminal {
+  const { id, name, shell, command, driver, workingDir, idleTimeoutS, maxAgeS, env, size } = restored.state;
+  return new Terminal({
+    ...{ id, serial, name, shell, command, workingDir, idleTimeoutS, maxAgeS, sessionIsolation },
+    ...services,
+    driver: drivers[driver],
+    pty: { argv: [shell], env, daemonVariables: [], workingDir, ...size },
+    restored,
+  });
+}
+
+export const shellOf = ({ shell, isolation }: CreateParams, { defaultShell, env }: TerminalOptions): string =>
   resolveShell(shell ?? defaultShell, env, isolation?.root);
 
 function terminalEnv(
   id: string,
   params: CreateParams,
-  options: CoreOptions,
+  options: TerminalOptions,
   sessionIsolation: SessionIsolation | undefined,
 ): Env {
-  const daemons = inheritedEnv(options.env, mergePolicy(options.envPolicy, params));
-  const inherited = sessionIsolation?.withTmpDir(daemons) ?? daemons;
-  for (const name of ofAnotherTerminal) delete inherited[name];
+  const allowed = inheritedEnv(options.env, mergePolicy(options.envPolicy, params));
+  const inherited = sessionIsolation?.withTmpDir(allowed) ?? allowed;
+  for (const name of foreignTerminalVariables) delete inherited[name];
   const own = { ...inherited, TERM: "xterm-256color", COLORTERM: "truecolor", TERM_PROGRAM: "trl" };
   const tags = { [tagNames.session]: id, [tagNames.daemon]: options.daemonTag };
   return { ...overlayEnv(own, params.env ?? {}), ...tags };
 }
 
-/** With arguments the command is a program, without it is a line for the shell; neither is the shell itself. */
+/** A command with `args` is a program, without them it is a shell command line; no command means the shell itself. */
 function argvOf(
   { command, args, isolation }: CreateParams,
   shell: string,
@@ -109,7 +133,7 @@ function argvOf(
     return [shell];
   }
   if (!args) return [shell, "-c", command];
-  // In another root it is looked for by those who start it there.
+  // In another root, the launcher inside that root looks the program up.
   if (isolation?.root && isolation.root !== "/") return [command, ...args];
   const program = Bun.which(command, { PATH: env["PATH"] ?? "/usr/bin:/bin", cwd });
   if (program && statSync(program, { throwIfNoEntry: false })?.isFile()) return [program, ...args];

@@ -1,81 +1,88 @@
-// Programs that print without end, as far as the daemon can read them itself: one after the other, a bounded piece each,
-// and in between everybody else is served. While somebody types there is a long pause between two pieces: a flood keeps
-// two cores busy, its program, the kernel's work on it and ours, and an echo would have to wait for them.
+// Reads floods, i.e. programs that print without end, by direct read: round robin, one bounded piece per turn of the event
+// loop, so that other clients are served in between. While a client types in another terminal there is a long pause
+// between two pieces: a flood occupies two cores (the program, the kernel, the daemon), and the echo would wait for them.
 import {
   floodPieceBytes,
-  floodTurnBytes,
   floodTurnPauseMs,
-  patienceMs,
+  outputWaitMs,
   politeReadPauseMs,
   quietFloodMs,
 } from "../limits.ts";
 import type { MasterReader } from "./drivers/master-reader-linux.ts";
-import { isSomebodyTypingBeside } from "./typing.ts";
+import type { TypingActivity } from "./typing-activity.ts";
 
-const memory = Buffer.allocUnsafeSlow(floodTurnBytes);
-const floods: Flood[] = [];
-let isScheduled = false;
-
+/** A terminal that the FloodReader polls; its own readiness events are off meanwhile. */
 export class Flood {
-  #lastHeard = performance.now();
+  #lastOutputAt = performance.now();
   #isOver = false;
 
   constructor(
-    readonly reader: MasterReader,
+    readonly reader: Pick<MasterReader, "deliver" | "pause" | "resume">,
     readonly terminal: object,
-    /** The bytes are there until this returns. */
-    readonly onOutput: (chunk: Uint8Array) => void,
-    /** It is none any more, and is read as it prints. */
-    readonly onEnd: () => void,
   ) {
     reader.pause();
-    floods.push(this);
-    schedule();
   }
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** The terminal is read by readiness events again. */
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const at = floods.indexOf(this);
-    if (at >= 0) floods.splice(at, 1);
     this.reader.resume();
-    this.onEnd();
   }
 
-  /** Its piece. How many bytes that was. */
-  read(waitMs: number): number {
-    const length = this.reader.read(memory, waitMs);
+  /** Delivers one piece and returns its length. Without output for `quietFloodMs`, the flood is over. */
+  deliver(timeoutMs: number): number {
+    const length = this.reader.deliver(timeoutMs);
     const now = performance.now();
-    if (length > 0) {
-      this.#lastHeard = now;
-      this.onOutput(memory.subarray(0, length));
-    } else if (now - this.#lastHeard > quietFloodMs) this.end();
+    if (length > 0) this.#lastOutputAt = now;
+    else if (now - this.#lastOutputAt > quietFloodMs) this.end();
     return length;
   }
 }
 
-/** When any of them had much to say: for one that prints line by line, however many, nobody stays awake. */
-let lastHeardMuch = 0;
+export class FloodReader {
+  #floods: Flood[] = [];
+  #isScheduled = false;
+  /** When a flood last delivered a large piece. Small pieces are polled by timer, so that the processor can sleep. */
+  #lastLargePieceAt = 0;
 
-function schedule(): void {
-  if (isScheduled || floods.length === 0) return;
-  isScheduled = true;
-  if (isSomebodyTypingBeside(floods[0]!.terminal)) setTimeout(takeTurn, politeReadPauseMs);
-  else if (performance.now() - lastHeardMuch < floodTurnPauseMs) setImmediate(takeTurn);
-  else setTimeout(takeTurn, floodTurnPauseMs);
-}
+  constructor(readonly typing: TypingActivity) {}
 
-function takeTurn(): void {
-  isScheduled = false;
-  const flood = floods.shift();
-  if (!flood) return;
-  floods.push(flood);
-  // The kernel's next 4 KB are worth to be waited for where the others are silent: to sleep and be woken takes longer.
-  const isTheOnlyOne = floods.length === 1 || isSomebodyTypingBeside(flood.terminal);
-  try {
-    const length = flood.read(isTheOnlyOne ? patienceMs : 0);
-    if (length >= floodPieceBytes) lastHeardMuch = performance.now();
-  } finally {
-    schedule(); // a bug in what is done with one's output must not silence all the others
+  /** Takes over the reading of a terminal until the flood is over. */
+  add(reader: Flood["reader"], terminal: object): Flood {
+    const flood = new Flood(reader, terminal);
+    this.#floods.push(flood);
+    this.#schedule();
+    return flood;
+  }
+
+  #schedule(): void {
+    const [next] = this.#floods;
+    if (this.#isScheduled || !next) return;
+    this.#isScheduled = true;
+    const takeTurn = () => this.#takeTurn();
+    if (this.typing.isBeside(next.terminal)) setTimeout(takeTurn, politeReadPauseMs);
+    else if (performance.now() - this.#lastLargePieceAt < floodTurnPauseMs) setImmediate(takeTurn);
+    else setTimeout(takeTurn, floodTurnPauseMs);
+  }
+
+  #takeTurn(): void {
+    this.#isScheduled = false;
+    this.#floods = this.#floods.filter(({ isOver }) => !isOver);
+    const flood = this.#floods.shift();
+    if (!flood) return;
+    this.#floods.push(flood);
+    // A short busy wait for the kernel's next 4 KB is faster than sleeping, if no other flood can be read meanwhile.
+    const mayWait = this.#floods.length === 1 || this.typing.isBeside(flood.terminal);
+    try {
+      const length = flood.deliver(mayWait ? outputWaitMs : 0);
+      if (length >= floodPieceBytes) this.#lastLargePieceAt = performance.now();
+    } finally {
+      this.#schedule(); // an exception of one terminal's output must not stop the others
+    }
   }
 }

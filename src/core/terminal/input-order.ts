@@ -1,6 +1,7 @@
-// A program that asks its terminal something reads the answer from its input. A client that has seen the question may
-// type before the answer is made: its input waits for it, as it would at a real terminal.
-import { answerPatienceMs } from "../limits.ts";
+// Keeps input in order behind replies to terminal queries. A program reads such a reply from its input; a client that has
+// seen the query may type before the screen process has made the reply. Its input is queued until then, as a real
+// terminal would order it, or until a timeout.
+import { answerTimeoutMs } from "../limits.ts";
 
 export class InputOrder {
   #held: Uint8Array[] = [];
@@ -23,10 +24,10 @@ export class InputOrder {
     }
     this.#held.push(bytes.slice());
     this.#heldBytes += bytes.length;
-    this.#timer ??= setTimeout(() => this.flush(), answerPatienceMs);
+    this.#timer ??= setTimeout(() => this.flush(), answerTimeoutMs);
   }
 
-  /** An answer has been written, or none will be. */
+  /** A reply was written, or none will be. */
   answered(): void {
     if (this.#held.length > 0 && !this.isAnswering()) this.flush();
   }

@@ -1,7 +1,10 @@
-// Fairness among programs that print without end. Where it can be had, the daemon reads them itself (flood-rounds.ts).
-// Otherwise each may print so much, then its output is stopped and it waits for its turn; turns come one at a time, with
-// a pause in which everybody else is served. Measured with four floods on two cores: without turns an echo takes more
-// than 200 ms at p99.
+// Fairness among floods, i.e. programs that print without end. With direct read, the FloodReader reads them in turns.
+// Otherwise each terminal may print a bounded amount, then a valve stops its output and it waits for its turn; turns come
+// one at a time, with a pause for the other clients. Measured with four floods on two cores: without turns, an echo takes
+// more than 200 ms at p99.
+//
+// Ownership: a Terminal owns its OutputFlow, which stops and resumes the terminal's reader or valve. Output always reaches
+// the Terminal by the driver's `onOutput`, and never by a callback of this file.
 
 import { type OutputValve, valveOf } from "../../platform/terminal.ts";
 import {
@@ -12,104 +15,122 @@ import {
   userDecidesMs,
 } from "../limits.ts";
 import type { PtyProcess } from "./drivers/driver.ts";
-import type { MasterReader } from "./drivers/master-reader-linux.ts";
-import { Flood } from "./flood-reader.ts";
-import { isSomebodyTypingBeside } from "./typing.ts";
+import { type Flood, FloodReader } from "./flood-reader.ts";
+import { TypingActivity } from "./typing-activity.ts";
 
-const waiting: OutputScheduler[] = [];
-let isScheduled = false;
-
-function scheduleNext(): void {
-  if (isScheduled || waiting.length === 0) return;
-  isScheduled = true;
-  const isTyping = isSomebodyTypingBeside(waiting[0]!.terminal);
-  // One flood by itself waits for those who have something to do now, and for nobody else.
-  if (!isTyping && waiting.length === 1) setImmediate(takeTurn);
-  else setTimeout(takeTurn, isTyping ? politePauseMs : floodTurnPauseMs);
-}
-
-function takeTurn(): void {
-  isScheduled = false;
-  waiting.shift()?.begin();
-  scheduleNext();
-}
-
-/** One terminal's part. */
+/** Shared by all terminals. */
 export class OutputScheduler {
-  #printedBytes = 0;
-  #lastPrinted = 0;
-  #isWaiting = false;
+  readonly typing = new TypingActivity();
+  readonly floods = new FloodReader(this.typing);
+  readonly #stopped: OutputFlow[] = [];
+  #isScheduled = false;
+
+  /** True if no other flood waits for a turn and no client types in another terminal. */
+  isQuietBeside(terminal: object): boolean {
+    return this.#stopped.length === 0 && !this.typing.isBeside(terminal);
+  }
+
+  /** Resumes the flow when its turn comes. */
+  enqueue(flow: OutputFlow): void {
+    this.#stopped.push(flow);
+    this.#scheduleNext();
+  }
+
+  remove(flow: OutputFlow): void {
+    this.#stopped.splice(this.#stopped.indexOf(flow), 1);
+  }
+
+  #scheduleNext(): void {
+    const [next] = this.#stopped;
+    if (this.#isScheduled || !next) return;
+    this.#isScheduled = true;
+    const isTyping = this.typing.isBeside(next.terminal);
+    const takeTurn = () => this.#takeTurn();
+    // A single flood yields to pending events only.
+    if (!isTyping && this.#stopped.length === 1) setImmediate(takeTurn);
+    else setTimeout(takeTurn, isTyping ? politePauseMs : floodTurnPauseMs);
+  }
+
+  #takeTurn(): void {
+    this.#isScheduled = false;
+    this.#stopped.shift()?.resume();
+    this.#scheduleNext();
+  }
+}
+
+/** The output of one terminal. */
+export class OutputFlow {
+  #bytesInTurn = 0;
+  #lastOutputAt = 0;
+  /** The valve is closed until the scheduler resumes the flow. */
+  #isStopped = false;
   #valve: OutputValve | undefined;
-  #isOver = false;
+  #hasEnded = false;
   #freeUntil = 0;
-  /** While the daemon reads it itself. */
   #flood: Flood | undefined;
 
   constructor(
+    readonly scheduler: OutputScheduler,
     readonly terminal: object,
     readonly pty: Pick<PtyProcess, "pid" | "reader">,
-    readonly onOutput: (chunk: Uint8Array) => void,
   ) {}
 
+  /** To be called for each chunk of output. */
   printed(bytes: number): void {
-    if (this.#flood) return;
+    if (this.#flood?.isOver === false) return;
     const now = performance.now();
-    // Who has been quiet for a moment is no flood.
-    if (now - this.#lastPrinted > floodTurnPauseMs && !this.#isWaiting) this.#printedBytes = 0;
-    this.#lastPrinted = now;
-    this.#printedBytes += bytes;
-    const { reader, pid } = this.pty;
-    if (reader) {
-      if (this.#printedBytes >= floodTurnBytes && !this.#isOver) this.#flood = this.#floodOf(reader);
-      return;
-    }
-    const isAlone = waiting.length === 0 && !isSomebodyTypingBeside(this.terminal);
-    const turnBytes = isAlone ? loneFloodTurnBytes : floodTurnBytes;
-    // What had been on its way already; the reading is stopped all the same.
-    if (this.#isWaiting) this.#valve?.close();
-    if (this.#printedBytes < turnBytes || this.#isWaiting || this.#isOver) return;
-    if (now < this.#freeUntil) return;
-    this.#valve ??= valveOf(pid);
-    if (!this.#valve) return;
-    this.#valve.close();
-    this.#isWaiting = true;
-    waiting.push(this);
-    scheduleNext();
+    // After a pause the output is no flood.
+    if (now - this.#lastOutputAt > floodTurnPauseMs && !this.#isStopped) this.#bytesInTurn = 0;
+    this.#lastOutputAt = now;
+    this.#bytesInTurn += bytes;
+    if (this.pty.reader) this.#limitByReader(this.pty.reader);
+    else this.#limitByValve(now);
   }
 
-  #floodOf(reader: MasterReader): Flood {
-    return new Flood(reader, this.terminal, this.onOutput, () => {
-      this.#flood = undefined;
-      this.#printedBytes = 0;
-    });
+  #limitByReader(reader: Flood["reader"]): void {
+    if (this.#bytesInTurn < floodTurnBytes || this.#hasEnded) return;
+    this.#bytesInTurn = 0;
+    this.#flood = this.scheduler.floods.add(reader, this.terminal);
+  }
+
+  #limitByValve(now: number): void {
+    // Output that was in flight when the valve was closed, or that a ^Q of the user has restarted.
+    if (this.#isStopped) this.#valve?.close();
+    const turnBytes = this.scheduler.isQuietBeside(this.terminal) ? loneFloodTurnBytes : floodTurnBytes;
+    if (this.#bytesInTurn < turnBytes || this.#isStopped || this.#hasEnded || now < this.#freeUntil) return;
+    this.#valve ??= valveOf(this.pty.pid);
+    if (!this.#valve) return;
+    this.#valve.close();
+    this.#isStopped = true;
+    this.scheduler.enqueue(this);
   }
 
   /**
-   * The user stops the output (^S), or lets it go on. While it is stopped for us that would have no effect, and our
-   * opening would undo it: so it flows for a moment, in which the terminal can take what was typed.
+   * The user types ^S, which has no effect while the valve is closed, and which opening the valve would undo. So the
+   * output flows for `userDecidesMs`, in which the terminal can process the ^S.
    */
   letUserDecide(): void {
     this.#freeUntil = performance.now() + userDecidesMs;
-    this.letFlow();
+    this.release();
   }
 
-  /** Out of turn: whoever comes after us does not know that we stopped it. */
-  letFlow(): void {
+  /** Resumes the output out of turn, e.g. before an upgrade: the new daemon does not know that it is stopped. */
+  release(): void {
     this.#flood?.end();
-    if (!this.#isWaiting) return;
-    waiting.splice(waiting.indexOf(this), 1);
-    this.begin();
+    if (!this.#isStopped) return;
+    this.scheduler.remove(this);
+    this.resume();
   }
 
-  begin(): void {
-    this.#printedBytes = 0;
-    this.#isWaiting = false;
-    if (!this.#isOver) this.#valve?.open();
+  resume(): void {
+    this.#bytesInTurn = 0;
+    this.#isStopped = false;
+    if (!this.#hasEnded) this.#valve?.open();
   }
 
-  /** The program has ended. */
+  /** The program has exited. */
   end(): void {
-    this.#isOver = true;
+    this.#hasEnded = true;
     this.#flood?.end();
     this.#valve?.dispose();
     this.#valve = undefined;

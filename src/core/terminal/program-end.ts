@@ -1,4 +1,4 @@
-// What is known of the end of a terminal's program: why it ended and what it used.
+// How a terminal's program ended: the reason, and the receipt of what it used.
 
 import { type ProcessEntry, processTable } from "../../platform/process-table.ts";
 import type { ExitReason } from "../../protocol/exec.ts";
@@ -14,32 +14,32 @@ import type { PtyExit } from "./drivers/driver.ts";
 export class ProgramEnd {
   reason: ExitReason | undefined;
   receipt: Receipt | undefined;
-  readonly #keep: MeteredRun;
+  readonly #run: MeteredRun;
   #stopReason: StopReason | undefined;
   #endWatch = () => {};
 
-  /** To be made before the program is started. */
+  /** Must be constructed before the program starts: the counters begin here. */
   constructor(
     readonly sessionIsolation: SessionIsolation | undefined,
-    begun?: MeterState,
+    meter?: MeterState,
   ) {
-    this.#keep = new MeteredRun(sessionIsolation, begun);
+    this.#run = new MeteredRun(sessionIsolation, meter);
   }
 
   pack(): MeterState | undefined {
-    return this.#keep.pack();
+    return this.#run.pack();
   }
 
-  /** The program runs, since `elapsedMs` ago; `stop` ends it when a limit is reached. */
+  /** Enforces the limits of a program that has run for `elapsedMs`; `stop` is called when it reaches one. */
   watch(stop: () => void, elapsedMs: number): void {
-    this.#endWatch = this.#keep.watch((reason) => {
+    this.#endWatch = this.#run.watch((reason) => {
       this.stopped(reason);
       stop();
     }, elapsedMs);
   }
 
-  /** Under another program. */
-  wasEnded({ reason, receipt }: NonNullable<TerminalState["ended"]>): void {
+  /** For a program that ended before an upgrade. */
+  restore({ reason, receipt }: NonNullable<TerminalState["ended"]>): void {
     this.reason = reason;
     this.receipt = receipt;
   }
@@ -50,22 +50,22 @@ export class ProgramEnd {
   }
 
   get whileFrozen(): MeteredRun["whileFrozen"] {
-    return this.#keep.whileFrozen;
+    return this.#run.whileFrozen;
   }
 
-  /** How it ended, as it is told. */
+  /** Sets reason and receipt, and returns the exit as clients see it. */
   ended(exit: PtyExit, usage: ProcessUsage | undefined, bytesOut: number, left: ProcessEntry[]): PtyExit {
     this.#endWatch();
-    const measured = this.#keep.measure(exit, usage, this.#stopReason);
+    const measured = this.#run.measure(exit, usage, this.#stopReason);
     this.reason = this.#stopReason ?? measured.reason ?? (exit.signal ? "signal" : "exit");
-    const isOwn = ({ pid }: ProcessEntry) => !this.#keep.isMachinery(processTable.commandLine(pid));
+    const isOwn = ({ pid }: ProcessEntry) => !this.#run.isSandboxProcess(processTable.commandLine(pid));
     this.receipt = receiptOf(measured, bytesOut, left.filter(isOwn).length);
-    return { ...exit, signal: this.#keep.signalOf(exit, this.#stopReason) };
+    return { ...exit, signal: this.#run.signalOf(exit, this.#stopReason) };
   }
 
-  /** Of a program that runs, as far as something counts it. */
+  /** The receipt of a running program, as far as its usage is metered. */
   receiptSoFar(bytesOut: number): Receipt {
-    return receiptOf(this.#keep.measureSoFar() ?? measuredByProcess(undefined), bytesOut, 0);
+    return receiptOf(this.#run.measureSoFar() ?? measuredByProcess(undefined), bytesOut, 0);
   }
 
   async dispose(): Promise<void> {

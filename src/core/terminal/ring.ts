@@ -1,51 +1,53 @@
-// A terminal's output, the last of it, addressed by absolute byte offsets.
+// A ring buffer with the end of a terminal's output, addressed by absolute byte offsets. It grows with the output up to a
+// limit, and can be compressed while the terminal is idle.
+
+import { freeChunk } from "../../platform/garbage.ts";
 import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
 import type { RingState } from "../../upgrade/schema/terminals.ts";
 import { fewBytesMax, fewInto, fewOrView } from "../../util/few-bytes.ts";
 import { terminalRingMinBytes } from "../limits.ts";
-import { rollBack } from "../process/garbage.ts";
 
 const firstBytes = 4096;
-/** Less is not worth the work, and more would take more than a millisecond to be there again. */
-const packedMinBytes = 16 * 1024;
-const packedMaxBytes = 1024 * 1024;
+/** Less is not worth the work, and more takes longer than a millisecond to decompress. */
+const compressMinBytes = 16 * 1024;
+const compressMaxBytes = 1024 * 1024;
 
 export class OutputRing {
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(0);
   #end = 0;
-  /** Bytes before it are gone. */
+  /** Earlier bytes are overwritten. */
   #start = 0;
-  /** Stands for the buffer until that is used again. */
-  #packed: Uint8Array | undefined;
-  #lastTriedAt = 0;
-  /** It may not grow; it asks again when it has had output up to there. */
+  /** Replaces `#buffer` until the next access. */
+  #compressed: Uint8Array | undefined;
+  #lastCompressAt = 0;
+  /** `mayGrow` refused; it is called again when the output has reached this offset. */
   #refusedUntil: number | undefined;
 
-  /** `mayGrow` is asked beyond what each ring may have. */
+  /** `mayGrow` decides about growth beyond `terminalRingMinBytes`. */
   constructor(
     readonly maxBytes: number,
     readonly mayGrow: (bytes: number) => boolean = () => true,
   ) {}
 
-  /** As another program has left it. */
+  /** Restores a ring after an upgrade. */
   static from(
     { start, bytes }: RingState,
-    given: Unpacking,
+    unpacking: Unpacking,
     maxBytes: number,
     mayGrow?: OutputRing["mayGrow"],
   ): OutputRing {
     const ring = new OutputRing(maxBytes, mayGrow);
     ring.#start = ring.#end = start;
-    const held = given.bytes(bytes);
+    const held = unpacking.bytes(bytes);
     if (held.length === 0) return ring;
-    // It was allowed to keep as much before.
+    // Allocated without `mayGrow`, which had allowed this size before the upgrade.
     ring.#buffer = new Uint8Array(Math.min(maxBytes, Math.ceil(held.length / firstBytes) * firstBytes));
     ring.push(held);
     return ring;
   }
 
-  /** To the program that comes. */
-  handOver(packing: Packing): RingState {
+  /** Saves the ring for an upgrade. */
+  pack(packing: Packing): RingState {
     return { start: this.#start, bytes: packing.bytes(this.copy(this.#start)) };
   }
 
@@ -58,10 +60,10 @@ export class OutputRing {
   }
 
   get heldBytes(): number {
-    return (this.#packed ?? this.#buffer).length;
+    return (this.#compressed ?? this.#buffer).length;
   }
 
-  /** What it keeps when it is full. */
+  /** The size that the buffer can reach. */
   get capacity(): number {
     return this.#refusedUntil === undefined
       ? this.maxBytes
@@ -69,13 +71,13 @@ export class OutputRing {
   }
 
   push(chunk: Uint8Array): void {
-    if (this.#packed) this.#unpack();
+    if (this.#compressed) this.#decompress();
     this.#grow(this.#end - this.#start + chunk.length);
     const size = this.#buffer.length;
-    const room = size - (this.#end % size);
-    if (chunk.length > room) this.#wrap(chunk);
-    else if (chunk.length <= fewBytesMax) fewInto(this.#buffer, size - room, chunk);
-    else this.#buffer.set(chunk, size - room);
+    const at = this.#end % size;
+    if (chunk.length > size - at) this.#wrap(chunk);
+    else if (chunk.length <= fewBytesMax) fewInto(this.#buffer, at, chunk);
+    else this.#buffer.set(chunk, at);
     this.#end += chunk.length;
     this.#start = Math.max(this.#start, this.#end - size);
   }
@@ -89,9 +91,12 @@ export class OutputRing {
     this.#buffer.set(kept.subarray(untilWrap.length), 0);
   }
 
-  /** From an offset that is still there: mostly a view, valid until the next push; shorter where the memory wraps. */
+  /**
+   * Output from an offset that is still in the ring. Mostly a view, valid until the next push; ends early where the
+   * buffer wraps.
+   */
   view(offset: number, maxBytes: number): Uint8Array {
-    if (this.#packed) this.#unpack();
+    if (this.#compressed) this.#decompress();
     const size = this.#buffer.length;
     const at = offset % size;
     return fewOrView(this.#buffer, at, Math.min(at + Math.min(maxBytes, this.#end - offset), size));
@@ -108,38 +113,39 @@ export class OutputRing {
     return copy;
   }
 
-  /** Nothing is there any more; the count goes on. */
+  /** Drops all bytes; offsets continue. */
   clear(): void {
     this.#start = this.#end;
     this.#refusedUntil = undefined;
     this.#buffer = new Uint8Array(0);
-    this.#packed = undefined;
+    this.#compressed = undefined;
   }
 
-  /** Takes a fraction of the memory until it is used again. How many bytes of work that was. */
-  pack(): number {
+  /** Compresses the buffer until the next access. Returns how many bytes it has processed. */
+  compress(): number {
     const { length } = this.#buffer;
-    const isWorthIt = length >= packedMinBytes && length <= packedMaxBytes && this.#end > this.#lastTriedAt;
+    const isWorthIt =
+      length >= compressMinBytes && length <= compressMaxBytes && this.#end > this.#lastCompressAt;
     if (!isWorthIt) return 0;
-    this.#lastTriedAt = this.#end;
-    const packed = Bun.zstdCompressSync(this.#buffer, { level: 1 });
-    if (packed.length <= length / 2) {
-      this.#packed = packed;
+    this.#lastCompressAt = this.#end;
+    const compressed = Bun.zstdCompressSync(this.#buffer, { level: 1 });
+    if (compressed.length <= length / 2) {
+      this.#compressed = compressed;
       this.#replace(new Uint8Array(0));
     }
     return length;
   }
 
-  #unpack(): void {
-    this.#buffer = new Uint8Array(Bun.zstdDecompressSync(this.#packed!));
-    this.#packed = undefined;
-    this.#lastTriedAt = 0;
+  #decompress(): void {
+    this.#buffer = new Uint8Array(Bun.zstdDecompressSync(this.#compressed!));
+    this.#compressed = undefined;
+    this.#lastCompressAt = 0;
   }
 
-  /** Gives back what was allocated for growth. */
+  /** Frees what was allocated for growth. */
   compact(): void {
     const held = Math.ceil((this.#end - this.#start) / firstBytes) * firstBytes;
-    if (this.#packed || held >= this.#buffer.length * 0.9) return;
+    if (this.#compressed || held >= this.#buffer.length * 0.9) return;
     this.#refusedUntil = undefined;
     this.#moveTo(held);
   }
@@ -156,19 +162,19 @@ export class OutputRing {
     if (larger > size) this.#moveTo(larger);
   }
 
-  /** Offsets map to places by the buffer's size, so that another one is filled anew. */
+  /** The position of an offset depends on the buffer's size, so the bytes are copied to their new positions. */
   #moveTo(size: number): void {
     const held = this.copy(this.#start);
     this.#replace(new Uint8Array(size));
     const at = this.#start % size;
     this.#buffer.set(held.subarray(0, size - at), at);
     this.#buffer.set(held.subarray(size - at), 0);
-    rollBack(held);
+    freeChunk(held);
   }
 
   #replace(buffer: Uint8Array<ArrayBuffer>): void {
     const before = this.#buffer;
     this.#buffer = buffer;
-    rollBack(before);
+    freeChunk(before);
   }
 }

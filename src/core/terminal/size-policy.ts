@@ -1,11 +1,11 @@
-// Who decides the size where several clients watch one terminal: the last one that typed. Observers never do, a size
-// that is the same already is no change, and when all have left the last size stays.
+// Decides the size of a terminal with several clients: the client that typed last does. Clients that never typed do not,
+// and when all clients have disconnected the last size stays.
 import { TrlError } from "../../protocol/errors.ts";
 import { cellsMax } from "../../protocol/pty.ts";
 import type { TerminalSize } from "./drivers/driver.ts";
 
-/** Somebody at the other end of a connection. */
-export interface Typist {
+/** The identity of a client, i.e. its connection. */
+export interface InputClient {
   readonly isClosed: boolean;
 }
 
@@ -15,35 +15,35 @@ export function requireSize({ cols, rows }: TerminalSize): void {
 }
 
 export class SizePolicy {
-  #wanted = new WeakMap<Typist, TerminalSize>();
-  /** The last one at the end. */
-  #typists: WeakRef<Typist>[] = [];
+  #requested = new WeakMap<InputClient, TerminalSize>();
+  /** In the order of their last input. */
+  #clients: WeakRef<InputClient>[] = [];
 
-  /** Whether the size that the client wants holds from now on. */
-  wants(client: Typist, size: TerminalSize): boolean {
-    this.#wanted.set(client, size);
-    const decides = this.#whoDecides();
-    return !decides || decides === client;
+  /** Records the size that a client requests. True if it takes effect now. */
+  wants(client: InputClient, size: TerminalSize): boolean {
+    this.#requested.set(client, size);
+    const lastTyping = this.#lastTyping();
+    return !lastTyping || lastTyping === client;
   }
 
-  /** The size that the one who types has asked for, if it has. */
-  typed(client: Typist): TerminalSize | undefined {
-    if (this.#whoDecides() !== client) {
-      const others = this.#typists.filter((known) => {
-        const typist = known.deref();
-        return typist && typist !== client && !typist.isClosed; // clients that come for one request are many
+  /** The client decides from now on. Returns the size that it has requested, if any. */
+  typed(client: InputClient): TerminalSize | undefined {
+    if (this.#lastTyping() !== client) {
+      const others = this.#clients.filter((known) => {
+        const other = known.deref();
+        return other && other !== client && !other.isClosed; // connections of a single request accumulate otherwise
       });
-      this.#typists = [...others, new WeakRef(client)];
+      this.#clients = [...others, new WeakRef(client)];
     }
-    return this.#wanted.get(client);
+    return this.#requested.get(client);
   }
 
-  /** The last of those who are still there. */
-  #whoDecides(): Typist | undefined {
-    for (let last = this.#typists.at(-1); last; last = this.#typists.at(-1)) {
-      const typist = last.deref();
-      if (typist && !typist.isClosed) return typist;
-      this.#typists.pop();
+  /** The client that typed last, of those still connected. */
+  #lastTyping(): InputClient | undefined {
+    for (let last = this.#clients.at(-1); last; last = this.#clients.at(-1)) {
+      const client = last.deref();
+      if (client && !client.isClosed) return client;
+      this.#clients.pop();
     }
     return undefined;
   }

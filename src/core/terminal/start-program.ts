@@ -1,22 +1,34 @@
-// What a terminal is made of, and how its program gets its process.
+// What a terminal is created from, and the start or adoption of its program.
 import { TrlError } from "../../protocol/errors.ts";
 import type { Unpacking } from "../../upgrade/schema/fields.ts";
 import type { TerminalState } from "../../upgrade/schema/terminals.ts";
 import { failureOf } from "../../util/failure.ts";
 import type { SessionIsolation } from "../isolation/session-isolation.ts";
 import type { ProcessOwnership } from "../process/ownership.ts";
-import { AdoptedPty, pastPty } from "./drivers/adopted.ts";
+import { adoptPty, endedPty } from "./drivers/adopted.ts";
 import type { PtyDriver, PtyProcess, PtySpec } from "./drivers/driver.ts";
+import type { OutputScheduler } from "./output-scheduler.ts";
 import type { Screens } from "./screen/screens.ts";
 
-/** How another program has left a terminal. */
-export interface Before {
+/** A terminal as the daemon before an upgrade saved it. */
+export interface RestoredTerminal {
   state: TerminalState;
-  given: Unpacking;
+  unpacking: Unpacking;
 }
 
-export interface TerminalSpec {
+/** What all terminals share. */
+export interface SharedServices {
+  ownership: ProcessOwnership;
+  screens: Screens;
+  scheduler: OutputScheduler;
+  /** Whether the output of all terminals may grow by so many bytes. */
+  mayKeep: (bytes: number) => boolean;
+}
+
+export interface TerminalSpec extends SharedServices {
   id: string;
+  /** Unique in this process; an id may be used again. */
+  serial: number;
   name: string | null;
   shell: string;
   command: string | null;
@@ -27,21 +39,16 @@ export interface TerminalSpec {
   maxAgeS: number;
   sessionIsolation: SessionIsolation | undefined;
   pty: Omit<PtySpec, "onOutput">;
-  ownership: ProcessOwnership;
-  screens: Screens;
-  /** Whether there is room for so much more output of terminals. */
-  mayKeep: (bytes: number) => boolean;
-  /** As another program has left it. */
-  before?: Before;
+  restored?: RestoredTerminal;
 }
 
-/** Started by its driver, or by another program that has become this one; of one that has ended nothing is left. */
+/** Starts the program, or adopts one that was started before an upgrade. */
 export function startProgram(spec: TerminalSpec, onOutput: PtySpec["onOutput"]): PtyProcess {
-  const { ownership, driver, id, pty, sessionIsolation, before } = spec;
-  if (before?.state.ended) return pastPty(before.state.pid);
+  const { ownership, driver, id, pty, sessionIsolation, restored } = spec;
+  if (restored?.state.ended) return endedPty(restored.state.pid);
   const cgroup = sessionIsolation?.cgroup;
   ownership.addSession(id, cgroup && (() => cgroup.members()));
-  if (before) return new AdoptedPty({ onOutput }, before.state.pid, before.state.live!, before.given);
+  if (restored) return adoptPty(restored.state.pid, restored.state.live!, restored.unpacking, onOutput);
   try {
     return ownership.start(id, () => driver.spawn({ ...pty, onOutput }));
   } catch (error) {

@@ -1,24 +1,24 @@
-// The listeners of a terminal.
+// The subscribers of one terminal.
 import type { TerminalSize } from "./drivers/driver.ts";
 
 export interface TerminalListener {
-  /** Shows the output to somebody, and answers the program's questions to its terminal. */
+  /** Displays the output in a terminal, which also replies to the program's terminal queries. */
   readonly isDisplay: boolean;
   printed(): void;
   resized(size: TerminalSize): void;
-  /** At the end of the program, and again when everything that it started is dead. */
+  /** Called when the program has exited, and again when all processes it started have ended. */
   exited(): void;
 }
 
 export class Subscribers {
   readonly #listeners = new Set<TerminalListener>();
+  /** Cached, as it is read for each chunk of output. */
   #displayCount = 0;
 
   get size(): number {
     return this.#listeners.size;
   }
 
-  /** Asked for with everything that is printed. */
   get displayCount(): number {
     return this.#displayCount;
   }

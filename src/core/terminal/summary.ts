@@ -1,9 +1,8 @@
-// What is told of a terminal: as one of the terminals, and as one of the sessions.
+// A terminal in replies: as a terminal (pty.*) and as a session (session.*).
 import type { TerminalSummary } from "../../protocol/pty.ts";
 import type { SessionInfo, SessionSummary } from "../../protocol/session.ts";
 import { expiryFields } from "../lifetime/expiry.ts";
 import type { Terminal } from "./terminal.ts";
-import { terminalExpiry } from "./terminal-expiry.ts";
 
 export function terminalSummary(terminal: Terminal): TerminalSummary {
   const { spec, exit, endedAt } = terminal;
@@ -25,8 +24,8 @@ export function terminalSummary(terminal: Terminal): TerminalSummary {
     exit_code: exit?.exitCode ?? null,
     signal: exit?.signal ?? null,
     ended_at: endedAt?.toISOString() ?? null,
-    reason: terminal.keeping.reason ?? null,
-    receipt: terminal.keeping.receipt ?? null,
+    reason: terminal.programEnd.reason ?? null,
+    receipt: terminal.programEnd.receipt ?? null,
   };
 }
 
@@ -46,7 +45,7 @@ export function sessionSummary(terminal: Terminal): SessionSummary {
     timeout_s: 0,
     idle_timeout_s: terminal.spec.idleTimeoutS,
     max_age_s: terminal.spec.maxAgeS,
-    ...expiryFields(terminalExpiry(terminal)),
+    ...expiryFields(terminal.expiry),
   };
 }
 
@@ -60,6 +59,6 @@ export async function sessionInfo(terminal: Terminal): Promise<SessionInfo> {
     running_command: null,
     processes: members.length,
     isolation: terminal.spec.sessionIsolation?.info() ?? null,
-    receipt: terminal.keeping.receipt ?? terminal.keeping.receiptSoFar(terminal.ring.end),
+    receipt: terminal.programEnd.receipt ?? terminal.programEnd.receiptSoFar(terminal.ring.end),
   };
 }

@@ -1,118 +1,119 @@
-// One terminal: a program on a pseudo-terminal, its last output, its screen, and those who watch. It lives until its
-// program ends or it is closed, whoever comes and goes.
+// One terminal: a program on a pseudo-terminal, its recent output, its screen and its subscribers. It lives until the
+// program exits or `close` is called, with or without subscribers.
 
-import { endBeforeDaemon } from "../../platform/linux/oom-score.ts";
+import { noteGarbage } from "../../platform/garbage.ts";
+import { killBeforeDaemon } from "../../platform/oom-score.ts";
 import type { ProcessEntry } from "../../platform/process-table.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { Snapshot, SnapshotFormat } from "../../protocol/pty.ts";
 import type { Packing } from "../../upgrade/schema/fields.ts";
 import type { TerminalState } from "../../upgrade/schema/terminals.ts";
 import { fewHave } from "../../util/few-bytes.ts";
+import { type Expiry, expiryOf } from "../lifetime/expiry.ts";
 import { Instant } from "../lifetime/instant.ts";
 import { destroyGraceMs, inputPendingMaxBytes, terminalRingBytes } from "../limits.ts";
-import { noteGarbage } from "../process/garbage.ts";
 import { terminate } from "../process/terminate.ts";
 import type { PtyExit, PtyProcess, TerminalSize } from "./drivers/driver.ts";
 import { InputOrder } from "./input-order.ts";
-import { OutputScheduler } from "./output-scheduler.ts";
-import { identityOf } from "./pack-terminal.ts";
+import { OutputFlow } from "./output-scheduler.ts";
 import { ProgramEnd } from "./program-end.ts";
 import { OutputRing } from "./ring.ts";
 import { Picture } from "./screen/picture.ts";
-import { requireSize, SizePolicy, type Typist } from "./size-policy.ts";
+import { type InputClient, requireSize, SizePolicy } from "./size-policy.ts";
 import { startProgram, type TerminalSpec } from "./start-program.ts";
 import { Subscribers } from "./subscribers.ts";
-import { noteTyped } from "./typing.ts";
 
 /** ^S */
 const xoff = 0x13;
 
-let terminals = 0;
-
 export class Terminal {
-  /** Of all that this process has had; an id may be used again. */
-  readonly serial = ++terminals;
   readonly ring: OutputRing;
   readonly createdAt: Instant;
+  /** Resolves when the program and all processes it started have ended. */
   readonly done: Promise<void>;
-  readonly keeping: ProgramEnd;
+  readonly programEnd: ProgramEnd;
   #lastActivity: Instant;
-  readonly #began: number;
+  readonly #startedMs: number;
   #endedAt: Instant | undefined;
   #exit: PtyExit | undefined;
   #size: TerminalSize;
-  readonly #sizes = new SizePolicy();
+  readonly #sizePolicy = new SizePolicy();
   readonly #pty: PtyProcess;
-  readonly #turns: OutputScheduler;
+  readonly #flow: OutputFlow;
   readonly picture: Picture;
-  readonly audience = new Subscribers();
+  readonly subscribers = new Subscribers();
   readonly #input = new InputOrder(
     () => this.picture.isAnswering,
     (bytes) => {
       if (!this.#exit) this.#pty.write(bytes);
     },
   );
-  #ending: Promise<ProcessEntry[]> | undefined;
-  /** What could not be killed at its end, normally nothing. */
+  #termination: Promise<ProcessEntry[]> | undefined;
+  /** Pids that SIGKILL could not end; normally empty. */
   left: readonly number[] = [];
   #isDone = false;
 
   constructor(readonly spec: TerminalSpec) {
-    const { ownership, id, pty, before, mayKeep } = spec;
-    const { state, given } = before ?? {};
+    const { ownership, id, pty, restored, mayKeep } = spec;
+    const { state, unpacking } = restored ?? {};
     this.createdAt = new Instant(state?.createdAt, state?.createdSteadyMs);
     this.#lastActivity = new Instant(state?.lastActivity, state?.lastActivitySteadyMs);
-    this.#began = performance.now() - (state ? state.elapsedMs + given!.gapMs : 0);
+    this.#startedMs = performance.now() - (state ? state.elapsedMs + unpacking!.gapMs : 0);
     this.ring = state
-      ? OutputRing.from(state.ring, given!, terminalRingBytes, mayKeep)
+      ? OutputRing.from(state.ring, unpacking!, terminalRingBytes, mayKeep)
       : new OutputRing(terminalRingBytes, mayKeep);
     this.#size = { cols: pty.cols, rows: pty.rows };
-    this.picture = new Picture(this.ring, this.#size, spec.screens, before, (text) => this.#answer(text));
-    this.keeping = new ProgramEnd(spec.sessionIsolation, state?.meter);
+    this.picture = new Picture(this.ring, this.#size, spec.screens, restored, (text) => this.#reply(text));
+    this.programEnd = new ProgramEnd(spec.sessionIsolation, state?.meter);
     if (state?.ended) {
-      this.keeping.wasEnded(state.ended);
+      this.programEnd.restore(state.ended);
       this.#exit = state.ended.exit;
       this.#endedAt = new Instant(state.ended.at, state.ended.atSteadyMs);
     }
     this.#pty = startProgram(spec, (chunk) => this.#printed(chunk));
-    this.#turns = new OutputScheduler(this, this.#pty, (chunk) => this.#printed(chunk));
+    this.#flow = new OutputFlow(spec.scheduler, this, this.#pty);
     if (this.#exit) {
       this.#isDone = true;
       this.done = Promise.resolve();
       return;
     }
-    endBeforeDaemon(this.#pty.pid);
+    killBeforeDaemon(this.#pty.pid);
     ownership.addRoot(this.#pty.pid, { sessionId: id, commandId: id });
-    this.keeping.watch(() => void this.#end(destroyGraceMs), performance.now() - this.#began);
+    this.programEnd.watch(() => void this.#terminate(destroyGraceMs), performance.now() - this.#startedMs);
     this.done = this.#watch();
   }
 
-  /** It has ended and all is told, or its program runs and nobody is about to end it. */
+  /** An upgrade may save the terminal now: neither its end nor a reply to the program is under way. */
   get isAtRest(): boolean {
     if (!this.picture.isPacked || this.picture.isAnswering) return false;
-    return this.#isDone || (!this.#exit && !this.#ending && this.#pty.isAtRest);
+    return this.#isDone || (!this.#exit && !this.#termination && this.#pty.isAtRest);
   }
 
-  /** Whether its program can go on under another program. */
+  /** The terminal survives an upgrade. */
   get canCross(): boolean {
     return this.#exit !== undefined || this.#pty.pack !== undefined;
   }
 
   pack(packing: Packing): TerminalState {
-    this.#turns.letFlow();
+    this.#flow.release();
     this.#input.flush();
     return {
       ...identityOf(this),
-      elapsedMs: performance.now() - this.#began,
-      ring: this.ring.handOver(packing),
+      elapsedMs: performance.now() - this.#startedMs,
+      ring: this.ring.pack(packing),
       ...this.picture.pack(packing),
-      meter: this.keeping.pack(),
+      meter: this.programEnd.pack(),
       live: this.#exit ? undefined : this.#pty.pack!(packing),
     };
   }
 
   get id(): string {
     return this.spec.id;
+  }
+
+  /** Unique in this process; an id may be used again. */
+  get serial(): number {
+    return this.spec.serial;
   }
 
   get size(): TerminalSize {
@@ -123,7 +124,7 @@ export class Terminal {
     return this.#exit;
   }
 
-  /** Its program has ended, and everything that it started is dead. */
+  /** The program and all processes it started have ended. */
   get isDead(): boolean {
     return this.#isDone;
   }
@@ -132,42 +133,53 @@ export class Terminal {
     return this.#endedAt;
   }
 
-  /** Also by who only waits for something. */
+  /** Has subscribers, including those of `pty.wait`, which display nothing. */
   get isAttended(): boolean {
-    return this.audience.size > 0;
+    return this.subscribers.size > 0;
   }
 
-  /** Somebody looks at it. */
+  /** Counts as activity, which postpones the idle timeout. */
   touch(): void {
     this.#lastActivity = new Instant();
   }
 
   get displayCount(): number {
-    return this.audience.displayCount;
+    return this.subscribers.displayCount;
   }
 
-  /** Order is kept; what the program does not read is bounded. Without a client nobody has typed it. */
-  write(bytes: Uint8Array, client: Typist | undefined): number {
-    this.#refuseIfEnded();
+  /** Undefined while the program does not run or a display shows it. A `pty.wait` counts as use, not as a display. */
+  get expiry(): Expiry | undefined {
+    if (this.#exit || this.displayCount > 0) return undefined;
+    const { idleTimeoutS, maxAgeS } = this.spec;
+    const { createdAt, lastActivity, isAttended } = this;
+    return expiryOf({ createdAt, lastActivity, idleTimeoutS, maxAgeS, isInUse: isAttended });
+  }
+
+  /**
+   * Queues input in order and returns how many bytes the program has not read; refuses more than the limit. `client` is
+   * undefined for input that no user typed, such as a reply of the client's terminal.
+   */
+  write(bytes: Uint8Array, client: InputClient | undefined): number {
+    this.#requireRunning();
     const pendingBytes = this.#pty.pendingBytes + this.#input.heldBytes;
     if (pendingBytes + bytes.length > inputPendingMaxBytes) {
-      const pending = `${pendingBytes} bytes wait to be read, at most ${inputPendingMaxBytes} may`;
+      const pending = `${pendingBytes} bytes are pending, the limit is ${inputPendingMaxBytes}`;
       throw new TrlError("REQUEST_TOO_LARGE", `the program does not read its input: ${pending}`);
     }
-    if (fewHave(bytes, xoff)) this.#turns.letUserDecide();
-    const size = client && this.#sizes.typed(client);
+    if (fewHave(bytes, xoff)) this.#flow.letUserDecide();
+    const size = client && this.#sizePolicy.typed(client);
     if (size) this.#resize(size);
     this.#input.typed(bytes);
-    noteTyped(this);
+    this.spec.scheduler.typing.note(this);
     this.#lastActivity = new Instant();
     return this.#pty.pendingBytes + this.#input.heldBytes;
   }
 
-  /** False where another client decides the size. */
-  resize(size: TerminalSize, client: Typist): boolean {
-    this.#refuseIfEnded();
+  /** False if another client decides the size. */
+  resize(size: TerminalSize, client: InputClient): boolean {
+    this.#requireRunning();
     requireSize(size);
-    const decides = this.#sizes.wants(client, size);
+    const decides = this.#sizePolicy.wants(client, size);
     if (decides) this.#resize(size);
     return decides;
   }
@@ -177,23 +189,23 @@ export class Terminal {
     return { ...shown, ...this.#size, offset, screen_error };
   }
 
-  /** Of a terminal that has ended: gives back all but the last screen. */
+  /** Frees the memory of an ended terminal, except for its final screen. */
   async condense(): Promise<void> {
     await this.picture.condense();
     this.ring.clear();
   }
 
-  /** HUP, a grace, KILL; the program and all that it started are dead then, but for the pids that this resolves with. */
+  /** SIGHUP, grace period, SIGKILL, for the program and all processes it started. Resolves with the pids still alive. */
   async close(graceMs = destroyGraceMs): Promise<number[]> {
-    this.keeping.stopped("cancelled");
-    await this.#end(graceMs);
+    this.programEnd.stopped("cancelled");
+    await this.#terminate(graceMs);
     await this.done;
     return [...this.left];
   }
 
-  /** The same where all end together by one hand. */
-  async closeAlongside(everybodysEnd: Promise<unknown>): Promise<void> {
-    this.#ending ??= everybodysEnd.then(() => []);
+  /** `close`, but waits for the termination of all sessions, which the caller runs. */
+  async closeAlongside(termination: Promise<unknown>): Promise<void> {
+    this.#termination ??= termination.then(() => []);
     await this.close();
   }
 
@@ -208,15 +220,16 @@ export class Terminal {
   #printed(chunk: Uint8Array): void {
     this.#lastActivity = new Instant();
     this.ring.push(chunk);
-    this.#turns.printed(chunk.length);
-    noteGarbage(chunk.length); // what is made of it on its way
+    this.#flow.printed(chunk.length);
+    noteGarbage(chunk.length); // frames and copies that are made of the chunk
     this.picture.printed(chunk, this.displayCount > 0);
-    this.audience.printed();
+    this.subscribers.printed();
   }
 
-  #answer(text: string): void {
-    const hasRoom = !this.#exit && this.#pty.pendingBytes < inputPendingMaxBytes;
-    if (hasRoom && text !== "") this.#pty.write(Buffer.from(text));
+  /** Writes the emulator's reply to a terminal query, before any input that waits for it. */
+  #reply(text: string): void {
+    const hasSpace = !this.#exit && this.#pty.pendingBytes < inputPendingMaxBytes;
+    if (hasSpace && text !== "") this.#pty.write(Buffer.from(text));
     this.#input.answered();
   }
 
@@ -225,34 +238,57 @@ export class Terminal {
     this.#size = size;
     this.picture.resized(size);
     this.#pty.resize(size);
-    this.audience.resized(size);
+    this.subscribers.resized(size);
   }
 
-  #refuseIfEnded(): void {
+  #requireRunning(): void {
     if (this.#exit) throw new TrlError("SESSION_NOT_FOUND", `the program of terminal ${this.id} has ended`);
   }
 
-  /** The end of the program is the end of the terminal: what it left running there goes, too. */
+  /** When the program exits, the processes that it left running are terminated, too. */
   async #watch(): Promise<void> {
     const { ownership } = this.spec;
-    void this.#pty.exited.then(() => this.#turns.end());
+    void this.#pty.exited.then(() => this.#flow.end());
     const exit = await this.#pty.ended;
     await ownership.removeRoot(this.#pty.pid);
     this.#endedAt = new Instant();
     this.picture.finish();
     const left = await ownership.membersOf({ sessionId: this.id });
-    this.#exit = this.keeping.ended(exit, this.#pty.usage(), this.ring.end, left);
-    this.audience.exited();
-    this.left = (await this.#end(destroyGraceMs)).map(({ pid }) => pid);
-    await this.keeping.dispose();
+    this.#exit = this.programEnd.ended(exit, this.#pty.usage(), this.ring.end, left);
+    this.subscribers.exited();
+    this.left = (await this.#terminate(destroyGraceMs)).map(({ pid }) => pid);
+    await this.programEnd.dispose();
     ownership.removeSession(this.id);
     this.#isDone = true;
-    this.audience.exited(); // those that stayed until everything is dead
+    this.subscribers.exited(); // for subscribers that wait until all processes have ended
   }
 
-  #end(graceMs: number): Promise<ProcessEntry[]> {
-    const how = { graceMs, signal: "SIGHUP" as const, whileFrozen: this.keeping.whileFrozen };
-    this.#ending ??= terminate(this.spec.ownership, { sessionId: this.id }, how);
-    return this.#ending;
+  #terminate(graceMs: number): Promise<ProcessEntry[]> {
+    const how = { graceMs, signal: "SIGHUP" as const, whileFrozen: this.programEnd.whileFrozen };
+    this.#termination ??= terminate(this.spec.ownership, { sessionId: this.id }, how);
+    return this.#termination;
   }
+}
+
+type Identity = Omit<TerminalState, "ring" | "screen" | "final" | "meter" | "live" | "elapsedMs">;
+
+/** The part of the upgrade state that consists of public fields. */
+function identityOf(terminal: Terminal): Identity {
+  const { spec, pid, size, createdAt, lastActivity, exit, endedAt, programEnd } = terminal;
+  const { id, name, shell, command, driver, workingDir, idleTimeoutS, maxAgeS, pty } = spec;
+  const { reason, receipt } = programEnd;
+  return {
+    ...{ id, name, shell, command, workingDir, idleTimeoutS, maxAgeS, pid, size },
+    driver: driver.name,
+    env: pty.env,
+    createdAt: createdAt.getTime(),
+    createdSteadyMs: createdAt.steadyMs,
+    lastActivity: lastActivity.getTime(),
+    lastActivitySteadyMs: lastActivity.steadyMs,
+    ended: exit && {
+      ...{ exit, reason: reason!, receipt: receipt! },
+      at: endedAt!.getTime(),
+      atSteadyMs: endedAt!.steadyMs,
+    },
+  };
 }

@@ -1,8 +1,8 @@
-// All terminals: those that live, and for a while those that have ended, with their code and their last screen.
+// All terminals of the daemon: the live ones, and for a while the ended ones with their exit code and final screen.
+
+import { memoryLimit } from "../../platform/own-process.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import type { CreateParams } from "../../protocol/pty.ts";
-import type { Journal } from "../../recovery/journal.ts";
-import { terminalEnded, terminalStarted } from "../../recovery/notes.ts";
 import type { Unpacking } from "../../upgrade/schema/fields.ts";
 import type { TerminalState } from "../../upgrade/schema/terminals.ts";
 import { newId } from "../../util/ids.ts";
@@ -14,52 +14,61 @@ import {
   exitedTerminalBytesMax,
   exitedTerminalSeconds,
   exitedTerminalsMax,
+  packBytesPerTurn,
+  ringIdleMs,
   screenProcessStartMs,
   terminalRingsBytesMax,
 } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { ProcessOwnership } from "../process/ownership.ts";
-import { memoryLimit, requireDescriptors } from "../resources.ts";
-import type { CoreOptions } from "../session/options.ts";
-import { packIdle } from "./compress-idle.ts";
-import { createTerminal, shellOf } from "./create-terminal.ts";
-import { resumeTerminal } from "./resume-terminal.ts";
+import { requireDescriptors } from "../resources.ts";
+import { createTerminal, restoreTerminal, shellOf, type TerminalOptions } from "./create-terminal.ts";
+import { OutputScheduler } from "./output-scheduler.ts";
 import { Screens } from "./screen/screens.ts";
+import type { SharedServices } from "./start-program.ts";
 import type { Terminal } from "./terminal.ts";
-import { terminalExpiry } from "./terminal-expiry.ts";
+
+/** Reported to a receiver outside of the core; also for terminals that an upgrade hands over. */
+export interface TerminalEvents {
+  terminalStarted(terminal: Terminal): void;
+  terminalEnded(terminal: Terminal): void;
+}
 
 export interface TerminalsContext {
-  options: CoreOptions;
+  options: TerminalOptions;
   isolations: IsolationFactory;
   ownership: ProcessOwnership;
   log: Log;
-  journal: Journal | undefined;
-  /** Throws where there is no room for one more. */
+  events: TerminalEvents;
+  /** Throws if the daemon accepts no new sessions. */
   refuseNew(): void;
-  /** Terminals and sessions share their ids. */
+  /** True for the id of a session; terminals and sessions share one namespace. */
   isTaken(id: string): boolean;
 }
 
 export class Terminals {
-  /** Those that live, and behind them those that have ended. */
   readonly #live = new Map<string, Terminal>();
   readonly #exited = new Map<string, Terminal>();
+  /** By id: terminals that are created once their predecessor of the same id has ended. */
   readonly #replacing = new Map<string, Promise<Terminal>>();
-  #warmUp: Timer | undefined;
+  #lastSerial = 0;
+  #screenStart: Timer | undefined;
   readonly #screens: Screens;
+  readonly #services: SharedServices;
 
   constructor(
     readonly context: TerminalsContext,
     readonly outputBytesMax = Math.min(terminalRingsBytesMax, memoryLimit() / 8),
   ) {
-    this.#screens = new Screens(context.ownership);
+    const { ownership } = context;
+    this.#screens = new Screens(ownership);
+    const mayKeep = (bytes: number) =>
+      this.list().reduce((sum, { ring }) => sum + ring.heldBytes, bytes) <= this.outputBytesMax;
+    this.#services = { ownership, screens: this.#screens, scheduler: new OutputScheduler(), mayKeep };
   }
 
-  readonly #mayKeep = (bytes: number): boolean =>
-    this.list().reduce((sum, { ring }) => sum + ring.heldBytes, bytes) <= this.outputBytesMax;
-
   create(params: CreateParams, sessionIsolation?: SessionIsolation): Terminal {
-    const { options, ownership, log, journal, refuseNew, isTaken } = this.context;
+    const { options, log, events, refuseNew, isTaken } = this.context;
     refuseNew();
     requireDescriptors();
     if (
@@ -70,35 +79,35 @@ export class Terminals {
     }
     const isKnown = (id: string) => this.#live.has(id) || this.#exited.has(id) || isTaken(id);
     const id = params.session_id ?? newId("s", isKnown);
-    const context = { options, ownership, screens: this.#screens, mayKeep: this.#mayKeep };
-    const terminal = createTerminal(id, params, context, sessionIsolation);
+    const identity = { id, serial: ++this.#lastSerial };
+    const terminal = createTerminal(identity, params, options, this.#services, sessionIsolation);
     this.#forget(id);
     this.#live.set(id, terminal);
-    journal?.write(terminalStarted(terminal));
-    this.#warmUp ??= setTimeout(() => this.#screens.start(), screenProcessStartMs);
+    events.terminalStarted(terminal);
+    this.#screenStart ??= setTimeout(() => this.#screens.start(), screenProcessStartMs);
     log.info("terminal created", { session: id, driver: terminal.spec.driver.name });
     void terminal.done.then(() => this.#ended(terminal));
     return terminal;
   }
 
   /**
-   * Where the program of a terminal of that id has ended and what it left running is being ended, the new one comes
-   * after it, and who asks for it meanwhile waits.
+   * `create`, but if the program of a terminal with that id has exited and its processes are still being terminated, the
+   * new terminal is created afterwards. Until then `use` waits for it.
    */
   createInTime(params: CreateParams): Terminal | Promise<Terminal> {
     const id = params.session_id;
-    const before = id === undefined ? undefined : this.#live.get(id);
-    const isWanted = this.context.isolations.isWanted(params.isolation);
-    const create = () => (isWanted ? this.#createEnclosed(params) : this.create(params));
-    if (id === undefined || this.#replacing.has(id) || (!before?.exit && !isWanted)) return create();
-    const created = (before?.exit ? before.done : Promise.resolve())
+    const predecessor = id === undefined ? undefined : this.#live.get(id);
+    const isIsolated = this.context.isolations.isWanted(params.isolation);
+    const create = () => (isIsolated ? this.#createIsolated(params) : this.create(params));
+    if (id === undefined || this.#replacing.has(id) || (!predecessor?.exit && !isIsolated)) return create();
+    const created = (predecessor?.exit ? predecessor.done : Promise.resolve())
       .then(create)
       .finally(() => this.#replacing.delete(id));
     this.#replacing.set(id, created);
     return created;
   }
 
-  async #createEnclosed(params: CreateParams): Promise<Terminal> {
+  async #createIsolated(params: CreateParams): Promise<Terminal> {
     const { isolations, options, refuseNew } = this.context;
     refuseNew();
     const sessionIsolation = await isolations.make(params.isolation, shellOf(params, options));
@@ -110,36 +119,40 @@ export class Terminals {
     }
   }
 
-  /** One that another program has made, which has become this one. */
-  resume(state: TerminalState, sessionIsolation: SessionIsolation | undefined, given: Unpacking): void {
-    const { ownership, journal } = this.context;
-    const context = { ownership, screens: this.#screens, mayKeep: this.#mayKeep };
-    const terminal = resumeTerminal(state, given, sessionIsolation, context);
-    journal?.write(terminal.exit ? terminalEnded(terminal) : terminalStarted(terminal));
-    if (terminal.exit) return void this.#exited.set(state.id, terminal);
+  /** Restores a terminal after an upgrade. */
+  resume(state: TerminalState, sessionIsolation: SessionIsolation | undefined, unpacking: Unpacking): void {
+    const { events } = this.context;
+    const restored = { state, unpacking };
+    const terminal = restoreTerminal(++this.#lastSerial, restored, this.#services, sessionIsolation);
+    if (terminal.exit) {
+      events.terminalEnded(terminal);
+      this.#exited.set(state.id, terminal);
+      return;
+    }
+    events.terminalStarted(terminal);
     this.#live.set(state.id, terminal);
     void terminal.done.then(() => this.#ended(terminal));
   }
 
-  /** Nothing is on its way. */
+  /** An upgrade may save all terminals now. */
   get isAtRest(): boolean {
     return this.#replacing.size === 0 && this.list().every(({ isAtRest }) => isAtRest);
   }
 
-  /** Before an upgrade: screens are drawn that could not be made again. */
+  /** Before an upgrade: redraws the screens that cannot be rebuilt from the stored output. */
   preparePack(): void {
     for (const { picture } of this.list()) picture.preparePack();
   }
 
-  /** The upgrade has not taken over. */
+  /** The upgrade was rolled back. */
   forgetPack(): void {
     for (const { picture } of this.list()) picture.forgetPack();
   }
 
-  /** Uses the terminal of that id; later, where it is about to be there. */
+  /** Runs `action` with the terminal of that id, if necessary after its creation. */
   use<T>(id: string, action: (terminal: Terminal) => T | Promise<T>): T | Promise<T> {
-    const coming = this.#replacing.get(id);
-    return coming ? coming.then(action) : action(this.get(id));
+    const created = this.#replacing.get(id);
+    return created ? created.then(action) : action(this.get(id));
   }
 
   has(id: string): boolean {
@@ -157,7 +170,7 @@ export class Terminals {
     return terminal;
   }
 
-  /** Those whose program runs. */
+  /** Terminals with a running program. */
   get live(): Terminal[] {
     return [...this.#live.values()].filter(({ exit }) => !exit);
   }
@@ -166,39 +179,54 @@ export class Terminals {
     return [...this.#live.values(), ...this.#exited.values()];
   }
 
-  async closeAlongside(everybodysEnd: Promise<unknown>): Promise<void> {
-    clearTimeout(this.#warmUp);
-    await Promise.all([...this.#live.values()].map((terminal) => terminal.closeAlongside(everybodysEnd)));
+  /** Closes all terminals while the caller terminates all processes of the daemon. */
+  async closeAlongside(termination: Promise<unknown>): Promise<void> {
+    clearTimeout(this.#screenStart);
+    await Promise.all([...this.#live.values()].map((terminal) => terminal.closeAlongside(termination)));
   }
 
-  /** To be called now and then. */
+  /** Periodic maintenance: frees memory, closes expired terminals, forgets old ones. */
   tend(): void {
     const now = steadyMs();
-    for (const terminal of this.list()) terminal.picture.rest();
+    for (const terminal of this.list()) terminal.picture.closeIdle();
     for (const terminal of this.#live.values()) {
-      if (isOver(terminalExpiry(terminal))) void terminal.close();
+      if (isOver(terminal.expiry)) void terminal.close();
     }
-    packIdle(this.#live.values());
+    this.#compressIdle(now);
     for (const [id, { endedAt }] of this.#exited) {
       if (now - endedAt!.steadyMs >= exitedTerminalSeconds * 1000) this.#forget(id);
     }
   }
 
+  /** Compresses the output of idle terminals, a bounded amount per call. */
+  #compressIdle(now: number): void {
+    let bytes = 0;
+    for (const { isAttended, lastActivity, ring } of this.#live.values()) {
+      if (isAttended || now - lastActivity.steadyMs < ringIdleMs) continue;
+      bytes += ring.compress();
+      if (bytes > packBytesPerTurn) return;
+    }
+  }
+
   #ended(terminal: Terminal): void {
     const { id, exit } = terminal;
-    const { journal, log } = this.context;
+    const { events, log } = this.context;
     log.info("terminal ended", { session: id, exitCode: exit!.exitCode });
     for (const pid of terminal.left) log.error("a process could not be killed", { session: id, pid });
     if (this.#live.get(id) === terminal) this.#live.delete(id);
     this.#exited.set(id, terminal);
-    journal?.write(terminalEnded(terminal));
+    events.terminalEnded(terminal);
+    this.#boundExited();
+  }
+
+  /** Beyond the limit of bytes, ended terminals keep their exit and final screen only. */
+  #boundExited(): void {
     let bytes = [...this.#exited.values()].reduce((sum, { ring }) => sum + ring.heldBytes, 0);
-    for (const [oldest, known] of this.#exited) {
-      if (this.#exited.size > exitedTerminalsMax) this.#forget(oldest);
-      else if (bytes > exitedTerminalBytesMax)
-        void known.condense(); // how it ended, and its last screen, stay
+    for (const [id, oldest] of this.#exited) {
+      if (this.#exited.size > exitedTerminalsMax) this.#forget(id);
+      else if (bytes > exitedTerminalBytesMax) void oldest.condense();
       else break;
-      bytes -= known.ring.heldBytes;
+      bytes -= oldest.ring.heldBytes;
     }
   }
 

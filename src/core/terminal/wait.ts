@@ -1,56 +1,56 @@
-// Waits until a terminal shows something, falls silent or ends.
+// pty.wait: waits until a terminal shows a pattern, stops printing or ends.
 import type { Until, WaitOutcome } from "../../protocol/pty.ts";
 import { afterSeconds } from "../../util/long-timer.ts";
 import type { TerminalListener } from "./subscribers.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** After the timeout, what is printed by then is looked at for so long. */
-const lastLookMs = 200;
+/** After the timeout, the search of the output printed by then may take so much longer. */
+const lastSearchMs = 200;
 
-/** What is on the screen now counts, and what is printed from now on, also where it scrolls away at once. */
+/** Searches the screen as it is now and all output from now on, including lines that scroll away at once. */
 export function waitFor(terminal: Terminal, until: Until, timeoutS: number): Promise<WaitOutcome> {
   const { text, regex } = until;
   const pattern = text === undefined && regex === undefined ? undefined : { text, regex };
   return new Promise((resolve, reject) => {
     const search = pattern && terminal.picture.waitFor(pattern);
-    let stopSilence = () => {};
+    let stopIdleTimer = () => {};
     const listener: TerminalListener = {
       isDisplay: false,
-      printed: () => awaitSilence(),
+      printed: () => restartIdleTimer(),
       resized() {},
-      exited: () => finishWhenRead("exit"), // nothing more will come
+      exited: () => finishWhenRead("exit"),
     };
     const stopTimer = afterSeconds(timeoutS, () => {
       finishWhenRead("timeout");
-      setTimeout(() => finish("timeout"), lastLookMs); // however long the reading takes
+      setTimeout(() => finish("timeout"), lastSearchMs);
     });
     const stop = () => {
       stopTimer();
-      stopSilence();
+      stopIdleTimer();
       search?.stop();
-      terminal.audience.remove(listener);
+      terminal.subscribers.remove(listener);
     };
     const finish = (outcome: WaitOutcome) => {
       stop();
       resolve(outcome);
     };
-    /** What was printed before has precedence: it is found before this turn of the event loop is over. */
+    /** A pattern in output printed before has precedence: `found` resolves within this turn of the event loop. */
     const finishWhenRead = (outcome: WaitOutcome) => {
       const finishLater = () => void setImmediate(() => finish(outcome));
       if (search) search.caughtUp().then(finishLater, finishLater);
       else finish(outcome);
     };
-    const awaitSilence = () => {
-      stopSilence();
+    const restartIdleTimer = () => {
+      stopIdleTimer();
       if (until.idle_ms === undefined) return;
-      stopSilence = afterSeconds(Math.max(1, until.idle_ms) / 1000, () => finishWhenRead("idle"));
+      stopIdleTimer = afterSeconds(Math.max(1, until.idle_ms) / 1000, () => finishWhenRead("idle"));
     };
     search?.found.then(finish, (error) => {
       stop();
       reject(error);
     });
-    terminal.audience.add(listener);
-    awaitSilence();
+    terminal.subscribers.add(listener);
+    restartIdleTimer();
     if (terminal.exit) finishWhenRead("exit");
   });
 }

@@ -1,4 +1,4 @@
-// Processes on macOS, where ps(1) is the public door.
+// The process table on macOS, read with ps(1).
 import type { ProcessEntry, ProcessTable, SurveyedProcess } from "../process-table.ts";
 
 export const darwinProcesses: ProcessTable = {
@@ -7,13 +7,14 @@ export const darwinProcesses: ProcessTable = {
   childrenOf,
   commandLine,
   environmentOf,
-  isBlank,
+  // ps always shows a command line.
+  isMidExec: () => false,
   markOf: () => undefined,
   survey,
   // Start times are dates, and there is one namespace.
-  world: () => "darwin",
-  isInOurWorld: () => true,
-  stanceOf: () => undefined,
+  pidScope: () => "darwin",
+  sharesPidScope: () => true,
+  signalDisposition: () => undefined,
   newestPid: () => 0,
 };
 
@@ -22,7 +23,7 @@ function ps(...args: string[]): string[] {
   return result.stdout.toString().split("\n").filter(Boolean);
 }
 
-// ps has no session id worth the name on macOS ("sess" is a kernel address); the group serves for it.
+// The "sess" of ps on macOS is a kernel address; the process group replaces the session id.
 const columns = ["-o", "pid=,ppid=,pgid=,stat=,lstart="];
 
 function parse(line: string): ProcessEntry | undefined {
@@ -38,7 +39,7 @@ function parse(line: string): ProcessEntry | undefined {
     sid: group,
     startTime: startTime!,
     isZombie,
-    image: undefined,
+    execId: undefined,
     threads: undefined,
   };
 }
@@ -71,16 +72,11 @@ function environmentOf(pid: number, names: readonly string[]): Record<string, st
   return found;
 }
 
-/** `ps` has always something to say. */
-function isBlank(): boolean {
-  return false;
-}
-
-/** Behind the words of the command; a value ends at its first space. */
+/** ps appends the variables to the command's arguments; a value ends at its first space. */
 const variableIn = (line: string, name: string): string | undefined =>
   new RegExp(`(?:^|\\s)${name}=(\\S*)`).exec(line)?.[1];
 
-/** Of all at once: one program, that is not waited for. */
+/** One ps for all processes, without blocking the event loop. */
 async function survey(name: string): Promise<SurveyedProcess[]> {
   const child = Bun.spawn(["/bin/ps", "-AEww", "-o", "pid=,ppid=,pgid=,stat=,lstart=,command="], {
     stdio: ["ignore", "pipe", "ignore"],

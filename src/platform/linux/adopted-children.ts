@@ -1,72 +1,68 @@
-// Children that the program before us has started: after its exec they are ours, but Bun knows nothing of them. The
-// system tells by SIGCHLD that some child has ended, and those that are known here are asked then.
+// The end of children that the previous program of an upgrade started. After `exec` they are children of this process, but
+// Bun does not know them: on SIGCHLD, wait4 is called for each of them.
 import { FFIType, ptr } from "bun:ffi";
-import { constants } from "node:os";
-import type { ProcessUsage } from "../../core/isolation/meter.ts";
-import { readGate } from "../../core/process/read-gate.ts";
-import { usageFrom } from "../../core/process/usage.ts";
-import { openLibrary } from "../c-library.ts";
+import { signalName } from "../../util/signal-name.ts";
+import { openOnDemand } from "../c-library.ts";
+import { type ProcessUsage, usageFrom } from "../process-usage.ts";
+import { readGate } from "../read-gate.ts";
 
-export interface AdoptedEnd {
-  /** 128+n for a death by signal. */
+export interface AdoptedExit {
+  /** 128+n for a death by signal n. */
   exitCode: number;
   signal: string | null;
   usage: ProcessUsage | undefined;
 }
 
 const { i32, pointer } = FFIType;
-const library = () => openLibrary({ wait4: { args: [i32, pointer, i32, pointer], returns: i32 } });
-let opened: ReturnType<typeof library> | undefined;
+const libc = openOnDemand({ wait4: { args: [i32, pointer, i32, pointer], returns: i32 } });
 
 const WNOHANG = 1;
 const status = new Int32Array(1);
 /** struct rusage: user and system time as seconds and microseconds, then the peak in KB. */
 const usage = new BigInt64Array(18);
 
-const awaited = new Map<number, (end: AdoptedEnd) => void>();
-/** A signal may be missed, an end may not. */
-const lookMs = 1000;
+const pending = new Map<number, (exit: AdoptedExit) => void>();
+/** Polls as well: a SIGCHLD may be missed. */
+const pollMs = 1000;
 let timer: Timer | undefined;
 
-/** Resolves when the child has ended, whose status is taken then. */
-export function endOfAdopted(pid: number): Promise<AdoptedEnd> {
+/** Resolves when the child has ended, and reaps it. */
+export function exitOfAdopted(pid: number): Promise<AdoptedExit> {
   return new Promise((resolve) => {
-    awaited.set(pid, resolve);
+    pending.set(pid, resolve);
     if (!timer) {
-      process.on("SIGCHLD", look);
-      timer = setInterval(look, lookMs);
+      process.on("SIGCHLD", reapEnded);
+      timer = setInterval(reapEnded, pollMs);
       timer.unref();
     }
-    void Promise.resolve(readGate.over).then(look);
+    void Promise.resolve(readGate.whenOpen).then(reapEnded);
   });
 }
 
-function look(): void {
-  if (readGate.over) return;
-  opened ??= library();
-  for (const [pid, tell] of awaited) {
-    const found = opened.wait4(pid, ptr(status), WNOHANG, ptr(usage));
-    if (found === 0) continue;
-    awaited.delete(pid);
-    // Somebody else may have taken its status: how it ended is not known then.
-    tell(found === pid ? { ...exitOf(status[0]!), usage: usageNow() } : { ...lost, usage: undefined });
+function reapEnded(): void {
+  if (readGate.whenOpen) return;
+  for (const [pid, resolve] of pending) {
+    const reaped = libc().wait4(pid, ptr(status), WNOHANG, ptr(usage));
+    if (reaped === 0) continue;
+    pending.delete(pid);
+    // If other code has reaped it, the exit code is lost.
+    resolve(reaped === pid ? { ...decodeStatus(status[0]!), usage: decodeUsage() } : unknownExit);
   }
-  if (awaited.size > 0) return;
-  process.off("SIGCHLD", look);
+  if (pending.size > 0) return;
+  process.off("SIGCHLD", reapEnded);
   clearInterval(timer);
   timer = undefined;
 }
 
-const lost = { exitCode: 255, signal: null };
+const unknownExit: AdoptedExit = { exitCode: 255, signal: null, usage: undefined };
 
-function exitOf(word: number): { exitCode: number; signal: string | null } {
+function decodeStatus(word: number): { exitCode: number; signal: string | null } {
   const number = word & 0x7f;
   if (number === 0) return { exitCode: (word >> 8) & 0xff, signal: null };
-  const named = Object.entries(constants.signals).find(([, value]) => value === number);
-  return { exitCode: 128 + number, signal: named?.[0] ?? `SIG${number}` };
+  return { exitCode: 128 + number, signal: signalName(number) ?? `SIG${number}` };
 }
 
-function usageNow(): ProcessUsage {
+function decodeUsage(): ProcessUsage {
   const [userS, userUs, systemS, systemUs, peakKb] = Array.from(usage.subarray(0, 5), Number);
   return usageFrom((userS! + systemS!) * 1000 + (userUs! + systemUs!) / 1000, peakKb! * 1024);
 }

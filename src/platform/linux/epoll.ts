@@ -1,20 +1,14 @@
-// Linux's epoll: sets of our own, and Bun's.
+// Linux's epoll: sets of trl's own, and registrations in Bun's.
 import { FFIType, ptr } from "bun:ffi";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { openLibrary } from "../c-library.ts";
+import { openOnDemand } from "../c-library.ts";
 
 const { i32, pointer } = FFIType;
-const open = () =>
-  openLibrary({
-    epoll_create1: { args: [i32], returns: i32 },
-    epoll_ctl: { args: [i32, i32, i32, pointer], returns: i32 },
-    epoll_wait: { args: [i32, pointer, i32, i32], returns: i32 },
-  });
-let library: ReturnType<typeof open> | undefined;
-const libc = () => {
-  library ??= open();
-  return library;
-};
+const libc = openOnDemand({
+  epoll_create1: { args: [i32], returns: i32 },
+  epoll_ctl: { args: [i32, i32, i32, pointer], returns: i32 },
+  epoll_wait: { args: [i32, pointer, i32, i32], returns: i32 },
+});
 
 export const EPOLLIN = 1;
 export const EPOLLHUP = 0x10;
@@ -25,20 +19,20 @@ const O_CLOEXEC = 0o2000000;
 const dataOffset = process.arch === "x64" ? 4 : 8;
 const event = new DataView(new ArrayBuffer(16));
 
-/** How a descriptor is watched. */
+/** How an epoll set watches a descriptor. */
 export interface Registration {
   epollFd: number;
   events: number;
   data: bigint;
 }
 
-/** Undefined where there are no more descriptors. */
+/** Undefined if no descriptors are free. */
 export function createEpoll(): number | undefined {
   const fd = libc().epoll_create1(O_CLOEXEC);
   return fd < 0 ? undefined : fd;
 }
 
-/** False where the system refuses it. */
+/** False if the kernel refuses it. */
 export function controlEpoll(
   { epollFd, events, data }: Registration,
   operation: keyof typeof operations,
@@ -49,18 +43,18 @@ export function controlEpoll(
   return libc().epoll_ctl(epollFd, operations[operation], fd, ptr(event)) === 0;
 }
 
-/** One of the events that a set holds now; undefined where it holds none. */
+/** One pending event of the set; undefined if there is none. */
 export function nextEvent(epollFd: number): { events: number; data: number } | undefined {
   if (libc().epoll_wait(epollFd, ptr(event), 1, 0) !== 1) return undefined;
   return { events: event.getUint32(0, true), data: Number(event.getBigUint64(dataOffset, true)) };
 }
 
-/** How an event loop of this process watches a descriptor; undefined where none does, or /proc does not tell (gVisor). */
+/** How an event loop of this process watches the descriptor; undefined if none does, or /proc does not show it (gVisor). */
 export function registrationOf(fd: number): Registration | undefined {
   try {
     return findRegistration(fd);
   } catch {
-    return undefined; // there is no /proc, or there are no more descriptors
+    return undefined; // there is no /proc, or no descriptor is free
   }
 }
 
@@ -79,6 +73,6 @@ function isEpoll(fd: number): boolean {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`) === "anon_inode:[eventpoll]";
   } catch {
-    return false; // the descriptor by which the directory was read
+    return false; // the descriptor of the listing itself
   }
 }

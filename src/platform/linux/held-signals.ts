@@ -1,50 +1,44 @@
-// Signals that come while a process becomes another program are heard by the one that comes. To block them is not enough:
-// that holds for one thread, another of the engine's takes the signal, and what it notes is lost with its memory. What
-// outlives all of it is the process's alarm clock. So the C library's own `alarm` is the handler meanwhile: it is called
-// with the signal's number, and a clock that runs says that one has come. For SIGTERM it runs 15 s, SIGINT 2, SIGHUP 1.
+// Carries signals across `exec` to the next program. Blocking them is not enough: the mask holds for one thread, so
+// another thread of the engine takes the signal, and what it records is lost with the memory. The process's alarm clock
+// survives `exec`. So the C library's `alarm` is the handler meanwhile: it is called with the signal's number, and a
+// running clock records that the signal came. For SIGTERM it runs 15 s, for SIGINT 2 s, for SIGHUP 1 s.
 import { FFIType, ptr } from "bun:ffi";
 import { constants } from "node:os";
-import { openLibrary } from "../c-library.ts";
+import { openOnDemand } from "../c-library.ts";
 
 const { i32, u32, u64, pointer } = FFIType;
 
-const open = () =>
-  openLibrary({
-    sigprocmask: { args: [i32, pointer, pointer], returns: i32 },
-    sigpending: { args: [pointer], returns: i32 },
-    sigaction: { args: [i32, pointer, pointer], returns: i32 },
-    alarm: { args: [u32], returns: u32 },
-    raise: { args: [i32], returns: i32 },
-    signal: { args: [i32, u64], returns: u64 },
-  });
-let library: ReturnType<typeof open> | undefined;
-const libc = () => {
-  library ??= open();
-  return library;
-};
+const libc = openOnDemand({
+  sigprocmask: { args: [i32, pointer, pointer], returns: i32 },
+  sigpending: { args: [pointer], returns: i32 },
+  sigaction: { args: [i32, pointer, pointer], returns: i32 },
+  alarm: { args: [u32], returns: u32 },
+  raise: { args: [i32], returns: i32 },
+  signal: { args: [i32, u64], returns: u64 },
+});
 
 const SIG_BLOCK = 0;
 const SIG_UNBLOCK = 1;
 const SIG_DFL = 0;
 const SIG_IGN = 1;
 const { SIGTERM, SIGINT, SIGHUP, SIGALRM } = constants.signals;
-/** Nobody hears them between two programs; the clock's own may come meanwhile, and would end the process. */
-const held = [SIGTERM, SIGINT, SIGHUP, SIGALRM];
+/** SIGALRM as well: the clock may run out meanwhile, and the signal would end the process. */
+const heldSignals = [SIGTERM, SIGINT, SIGHUP, SIGALRM];
 const bit = (signal: number) => 1n << BigInt(signal - 1);
 
-/** sigset_t, of which the first word is used; struct sigaction begins with the handler and is no longer than this. */
-const longs = () => new BigUint64Array(32);
+/** Memory for a sigset_t, of which only the first word is used, or a struct sigaction, which begins with the handler. */
+const newStructure = () => new BigUint64Array(32);
 
-function block(isBlocked: boolean): void {
-  const set = longs();
-  for (const signal of held) set[0] = set[0]! | bit(signal);
+function setBlocked(isBlocked: boolean): void {
+  const set = newStructure();
+  for (const signal of heldSignals) set[0] = set[0]! | bit(signal);
   libc().sigprocmask(isBlocked ? SIG_BLOCK : SIG_UNBLOCK, ptr(set), null);
 }
 
-/** The signal that the clock stands for, if it runs or has run out (a clock for SIGTERM never has by then); it is stopped. */
-function takeNoted(): number | undefined {
+/** Stops the clock and returns the signal that it stands for, also if it has run out (for SIGTERM it never has by then). */
+function takeRecorded(): number | undefined {
   const leftS = libc().alarm(0);
-  const pending = longs();
+  const pending = newStructure();
   libc().sigpending(ptr(pending));
   if (leftS > SIGINT) return SIGTERM;
   if (leftS === SIGINT) return SIGINT;
@@ -52,49 +46,49 @@ function takeNoted(): number | undefined {
 }
 
 export interface BlockedSignals {
-  /** Just before the other program: what has come so far waits for it, and so does what comes from here on. */
+  /** Called right before `exec`: signals that came so far, and later ones, stay pending for the next program. */
   carryOver(): void;
-  /** As it was before, and what has come meanwhile is heard. */
+  /** Restores the handlers and delivers the signals that came meanwhile. */
   [Symbol.dispose](): void;
 }
 
-/** From here on they are noted. What has come before is heard in the next turn of the event loop. */
+/** Records signals from now on. Signals that came before are delivered in the next turn of the event loop. */
 export function holdSignals(): BlockedSignals {
-  const handler = BigInt((libc().alarm as unknown as { ptr: number }).ptr);
-  const before = held.map((signal) => {
-    const action = longs();
+  const alarmHandler = BigInt((libc().alarm as unknown as { ptr: number }).ptr);
+  const before = heldSignals.map((signal) => {
+    const action = newStructure();
     libc().sigaction(signal, null, ptr(action));
     return { signal, action };
   });
   for (const { signal, action } of before) {
     if (action[0] === BigInt(SIG_IGN)) continue; // nohup
-    const noting = action.slice();
-    noting[0] = handler;
-    libc().sigaction(signal, ptr(noting), null);
+    const recording = action.slice();
+    recording[0] = alarmHandler;
+    libc().sigaction(signal, ptr(recording), null);
   }
   return {
     carryOver() {
-      block(true);
-      const noted = takeNoted();
-      if (noted) libc().raise(noted); // it is pending for this thread, which is the one that goes on
+      setBlocked(true);
+      const recorded = takeRecorded();
+      if (recorded) libc().raise(recorded); // pending for this thread, the one that survives exec
     },
     [Symbol.dispose]() {
-      const noted = takeNoted();
+      const recorded = takeRecorded();
       for (const { signal, action } of before) libc().sigaction(signal, ptr(action), null);
-      block(false);
-      if (noted) libc().raise(noted);
+      setBlocked(false);
+      if (recorded) libc().raise(recorded);
     },
   };
 }
 
-/** In a program that goes back to the one before: no thread of it has heard them yet. */
-export const keepHolding = (): void => block(true);
+/** For a rollback to the previous program: signals stay pending across that `exec`, too. */
+export const blockSignals = (): void => setBlocked(true);
 
-/** Those that came while nobody could hear them are heard now. */
+/** In the next program: delivers the signals that came during the switch. */
 export function unblockSignals(): void {
-  const noted = takeNoted();
-  libc().signal(SIGALRM, SIG_IGN); // takes back one that is pending
+  const recorded = takeRecorded();
+  libc().signal(SIGALRM, SIG_IGN); // discards a pending one
   libc().signal(SIGALRM, SIG_DFL);
-  block(false);
-  if (noted) libc().raise(noted);
+  setBlocked(false);
+  if (recorded) libc().raise(recorded);
 }

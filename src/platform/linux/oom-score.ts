@@ -1,30 +1,28 @@
-// When memory is short, the kernel ends the largest process: often the daemon, which is larger than each of many small
-// commands, and with which all of them would end. So they come before it, by as much as it may hold itself.
+// When memory runs out, the kernel kills the process with the highest score: often the daemon, which is larger than each
+// of many small commands. The commands' scores are raised by as much as the daemon may occupy, so they are killed first.
 import { readFileSync, writeFileSync } from "node:fs";
-import { memoryLimit } from "../../core/resources.ts";
+import { memoryLimit } from "../own-process.ts";
 
-/** The program, and the output that it keeps. */
+/** The program and the output that it holds. */
 const daemonBytesMax = 400 * 1024 * 1024;
-/** The kernel counts in thousandths of the memory that there is. */
+/** The kernel counts in thousandths of the available memory. */
 const scoreMax = 1000;
-/** Enough for nobody to be ended by mistake; more would put commands before everything else of a large machine. */
-const precedenceMin = 50;
+/** A margin against rounding. More would put commands before every other program of a machine with much memory. */
+const raiseMin = 50;
 
 let score: string | undefined;
 
-/** Holds for what the process starts from now on, too. */
-export function endBeforeDaemon(pid: number): void {
-  if (process.platform !== "linux") return;
+export function killBeforeDaemon(pid: number): void {
   try {
     score ??= commandScore();
     writeFileSync(`/proc/${pid}/oom_score_adj`, score);
   } catch {
-    // It has ended, or runs as somebody else.
+    // The process has ended, or runs as another user.
   }
 }
 
 function commandScore(): string {
-  const precedence = Math.max(precedenceMin, Math.ceil((daemonBytesMax / memoryLimit()) * scoreMax));
+  const raise = Math.max(raiseMin, Math.ceil((daemonBytesMax / memoryLimit()) * scoreMax));
   const own = Number(readFileSync("/proc/self/oom_score_adj", "latin1"));
-  return String(Math.min(own + precedence, scoreMax));
+  return String(Math.min(own + raise, scoreMax));
 }

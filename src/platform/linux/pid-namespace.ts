@@ -1,8 +1,8 @@
-// Where pids and start times mean what they mean to us, from /proc.
+// The pid namespaces of processes, from /proc.
 import { readFileSync, readlinkSync } from "node:fs";
 
-/** This start of the machine, and this pid namespace; undefined where /proc does not tell. */
-export function worldOnLinux(): string | undefined {
+/** This boot and this pid namespace; undefined if /proc does not show them. */
+export function pidScopeOnLinux(): string | undefined {
   const namespace = pidNamespaceOf("self");
   try {
     const bootId = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
@@ -12,7 +12,7 @@ export function worldOnLinux(): string | undefined {
   }
 }
 
-/** Undefined where there is no such process, or it is not ours to look at. */
+/** Undefined if there is no such process, or this user may not inspect it. */
 export function pidNamespaceOf(pid: number | "self"): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/ns/pid`);

@@ -1,9 +1,9 @@
-// Processes on Linux: /proc, and nowhere else in this program.
+// The process table on Linux, from /proc.
 import { openSync, readdirSync, readSync } from "node:fs";
 import { constants } from "node:os";
-import { readSystemFile } from "../libc.ts";
-import type { ProcessEntry, ProcessTable, Stance, SurveyedProcess } from "../process-table.ts";
-import { pidNamespaceOf, worldOnLinux } from "./pid-namespace.ts";
+import type { ProcessEntry, ProcessTable, SignalDisposition, SurveyedProcess } from "../process-table.ts";
+import { readSystemFile } from "./libc.ts";
+import { pidNamespaceOf, pidScopeOnLinux } from "./pid-namespace.ts";
 
 export const linuxProcesses: ProcessTable = {
   entry,
@@ -11,31 +11,31 @@ export const linuxProcesses: ProcessTable = {
   childrenOf,
   commandLine,
   environmentOf,
-  isBlank,
+  isMidExec,
   markOf,
   survey,
-  world,
-  isInOurWorld,
-  stanceOf,
+  pidScope,
+  sharesPidScope,
+  signalDisposition,
   newestPid,
 };
 
-/** Of a survey at a time: about a millisecond. */
+/** Processes that a survey reads per turn of the event loop: about a millisecond. */
 const surveyStep = 20;
 
-/** A process may end between any two looks, so what cannot be read is simply not there. */
+/** A process may end between two reads, so an unreadable file counts as empty. */
 const readOrEmpty = (path: string): string => readSystemFile(path) ?? "";
 
 function entry(pid: number): ProcessEntry | undefined {
   const stat = readOrEmpty(`/proc/${pid}/stat`);
-  // "pid (name) state ppid pgrp session ..."; the name may hold spaces and parentheses.
+  // "pid (name) state ppid pgrp session ..."; the name may contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, ppid, pgid, sid] = fields;
   const startTime = fields[19];
-  const image = fields[25]; // where its stack begins: at random, anew for each program
+  const execId = fields[25]; // the start of the stack, which each exec chooses at random
   if (startTime === undefined) return undefined;
   const threads = Number(fields[17]);
-  // A process goes on where its first thread has ended alone: that one is a zombie among living threads.
+  // After the end of its first thread, which is a zombie then, a process runs on with the others.
   const isZombie = (state === "Z" || state === "X") && threads <= 1;
   return {
     pid,
@@ -44,7 +44,7 @@ function entry(pid: number): ProcessEntry | undefined {
     sid: Number(sid),
     startTime,
     isZombie,
-    image,
+    execId,
     threads,
   };
 }
@@ -65,8 +65,8 @@ let ownChildrenFd: number | undefined;
 let childrenBuffer = Buffer.allocUnsafeSlow(4096);
 
 /**
- * Looked at after every command, so the file stays open. One read gives a page at most, some 500 to 800 children. Where a
- * child ends between two reads the kernel may leave out another (proc(5)), so a longer list is read twice.
+ * The list is read after every command, so the file stays open. One read returns a page at most, some 500 to 800
+ * children. If a child ends between two reads, the kernel may omit another (proc(5)), so a longer list is read twice.
  */
 function ownChildren(): number[] {
   const first = readOwnChildren();
@@ -109,7 +109,7 @@ function environmentOf(pid: number, names: readonly string[]): Record<string, st
   return found;
 }
 
-function isBlank(pid: number): boolean {
+function isMidExec(pid: number): boolean {
   return readOrEmpty(`/proc/${pid}/environ`) === "" && readOrEmpty(`/proc/${pid}/cmdline`) === "";
 }
 
@@ -130,15 +130,15 @@ async function survey(name: string): Promise<SurveyedProcess[]> {
   return found;
 }
 
-function world(): string {
-  return worldOnLinux() ?? "";
+function pidScope(): string {
+  return pidScopeOnLinux() ?? "";
 }
 
-function isInOurWorld(pid: number): boolean {
+function sharesPidScope(pid: number): boolean {
   return pidNamespaceOf(pid) === pidNamespaceOf("self");
 }
 
-function stanceOf(pid: number, signal: NodeJS.Signals): Stance | undefined {
+function signalDisposition(pid: number, signal: NodeJS.Signals): SignalDisposition | undefined {
   const status = readOrEmpty(`/proc/${pid}/status`);
   const isIn = (set: string) => {
     const digits = new RegExp(`^${set}:\\s*([0-9a-f]+)$`, "m").exec(status)?.[1] ?? "0";

@@ -1,18 +1,19 @@
-// Calls back when a descriptor can be read, and reads nothing itself. Bun's own readers read a descriptor until it is
-// empty, which a program that writes quickly can put off for as long as it likes; no other client is served meanwhile.
+// Calls back when a descriptor is readable, and does not read it. Bun's own readers read a descriptor until it is empty,
+// which a program that writes quickly prolongs without bound; the daemon serves no client meanwhile.
 //
-// The watched descriptors are in an epoll set of ours, and that set is in Bun's event loop. Bun offers no way to add a
-// descriptor that it does not read, so a socket of a pair stands in for the set: one byte always waits in it, Bun's
+// The watched descriptors are in an epoll set of trl's own, and that set is in Bun's event loop. Bun offers no way to add
+// a descriptor that it does not read, so a socket of a pair represents the set: one byte always waits in it, Bun's
 // interest in the socket itself is cleared, and the set is registered with the socket's data. Bun takes an event of the
 // set for one of the socket, reads the byte and calls `data`.
-import { readTurnMs } from "../../core/limits.ts";
-import { closeFd, createSocketPair, writeWhole } from "../libc.ts";
+import { closeFd, writeWhole } from "../libc.ts";
+import type { OnReadable } from "../readiness.ts";
 import { controlEpoll, createEpoll, EPOLLHUP, EPOLLIN, nextEvent, registrationOf } from "./epoll.ts";
+import { createSocketPair } from "./libc.ts";
 
 const wakeByte = new Uint8Array(1);
 
-/** `isHungUp`: no process has the other side open; what it wrote before can still be read. */
-export type OnReadable = (isHungUp: boolean) => void;
+/** How long callbacks run in one turn of the event loop, beyond the one that is running. */
+const turnMs = 1;
 
 class ReadinessSet {
   readonly #callbacks = new Map<number, OnReadable>();
@@ -37,13 +38,13 @@ class ReadinessSet {
   }
 
   /**
-   * Serves the descriptors that can be read, one after the other, for a bounded time. The kernel moves each reported one
-   * to the end of its list, so those that are left over come first in the next turn of the event loop.
+   * Serves readable descriptors one after the other, for a bounded time. The kernel moves each reported one to the end
+   * of its list, so the rest come first in the next turn of the event loop.
    */
   serve(): void {
-    // Without a byte Bun would not call again.
+    // Without a byte in the socket Bun would not call again.
     if (!writeWhole(this.wakeFd, wakeByte)) setTimeout(() => this.serve(), 1);
-    const deadline = performance.now() + readTurnMs;
+    const deadline = performance.now() + turnMs;
     do {
       const event = nextEvent(this.epollFd);
       if (!event) return;
@@ -51,7 +52,7 @@ class ReadinessSet {
         this.#callbacks.get(event.data)?.((event.events & EPOLLHUP) !== 0);
       } catch (error) {
         queueMicrotask(() => {
-          throw error; // an exception of one callback must not stop the others, nor close the socket
+          throw error; // a failing callback must not stop the others, nor close the socket
         });
       }
     } while (performance.now() < deadline);
@@ -59,20 +60,17 @@ class ReadinessSet {
 }
 
 let readiness: ReadinessSet | undefined;
-let isImpossible = false;
+let isUnsupported = false;
 
-/** Calls back in each turn in which the descriptor can be read, until `unwatchReadable`. False where that cannot be had. */
 export function watchReadable(fd: number, onReadable: OnReadable): boolean {
   prepareReadiness();
   return readiness?.add(fd, onReadable) ?? false;
 }
 
-/** To be called before the descriptor is closed. */
 export const unwatchReadable = (fd: number): void => readiness?.remove(fd);
 
-/** What all watched descriptors share; a daemon makes it at its start, as descriptors may run out later. */
 export function prepareReadiness(): void {
-  if (!isImpossible) readiness ??= createReadinessSet();
+  if (!isUnsupported) readiness ??= createReadinessSet();
 }
 
 function createReadinessSet(): ReadinessSet | undefined {
@@ -87,7 +85,7 @@ function createReadinessSet(): ReadinessSet | undefined {
   const set = new ReadinessSet(epollFd, wakeFd);
   const socket = { data: () => set.serve(), open: (opened: Bun.Socket) => opened.unref() };
   const options: Bun.FdSocketOptions = { fd: socketFd, socket };
-  // Bun's types do not know that it takes a descriptor here. The socket stays open for as long as the process lives.
+  // Bun's types do not have the descriptor. The socket stays open until the process ends.
   const connected = Bun.connect(options as unknown as Bun.UnixSocketOptions);
   const registration = registrationOf(socketFd);
   const isRegistered =
@@ -95,7 +93,7 @@ function createReadinessSet(): ReadinessSet | undefined {
     controlEpoll({ ...registration, events: 0 }, "modify", socketFd) &&
     controlEpoll({ ...registration, events: EPOLLIN }, "add", epollFd);
   if (isRegistered && writeWhole(wakeFd, wakeByte)) return set;
-  isImpossible = true;
+  isUnsupported = true;
   connected.then((opened) => opened.terminate()).catch(() => {});
   closeFd(wakeFd);
   closeFd(epollFd);

@@ -1,15 +1,14 @@
-// For tests: notices a turn of the event loop that keeps the daemon's thread busy for too long, in which every client
-// waits, and writes down where the time went. It counts processor time, so that a busy machine is no stall.
+// For tests: detects a turn of the event loop that occupies the daemon's thread for too long, while every client waits,
+// and logs the stacks. It measures processor time, so load of other processes does not count.
 import * as jsc from "bun:jsc";
 import { appendFileSync, openSync, readSync } from "node:fs";
 
-const beatMs = 5;
+const intervalMs = 5;
 const defaultStallMs = 100;
-/** Of each stack so many frames are written down, and of one stall so many stacks. */
-const framesMax = 12;
-const stacksMax = 3;
-/** What the profiler has gathered is thrown away now and then. */
-const beatsPerClearance = 400;
+const framesPerStackMax = 12;
+const stacksPerStallMax = 3;
+/** The profiler's samples are discarded after this many intervals without a stall. */
+const intervalsPerDiscard = 400;
 
 interface Frame {
   name: string;
@@ -17,10 +16,7 @@ interface Frame {
   line: number;
 }
 
-/**
- * TRL_STALL_FILE is the file that stalls are appended to, TRL_STALL_MS how long a turn may take. TRL_STALL_STACKS=off
- * leaves out what it did.
- */
+/** Appends stalls to TRL_STALL_FILE: turns longer than TRL_STALL_MS, with their stacks unless TRL_STALL_STACKS=off. */
 export function guardAgainstStalls(env: Record<string, string | undefined>): void {
   const file = env["TRL_STALL_FILE"];
   if (!file) return;
@@ -28,19 +24,19 @@ export function guardAgainstStalls(env: Record<string, string | undefined>): voi
   const hasStacks = env["TRL_STALL_STACKS"] !== "off";
   if (hasStacks) jsc.startSamplingProfiler();
   let busyBefore = busyMs();
-  let beats = 0;
+  let intervals = 0;
   setInterval(() => {
     const busy = busyMs();
     const tookMs = busy - busyBefore;
     busyBefore = busy;
     const stacks = hasStacks && tookMs >= stallMs ? commonStacks() : [];
     if (tookMs >= stallMs) appendFileSync(file, `${JSON.stringify({ tookMs, stacks })}\n`);
-    else if (hasStacks && ++beats % beatsPerClearance === 0) traces();
-    busyBefore = busyMs(); // the guard's own work is none of the daemon's
-  }, beatMs);
+    else if (hasStacks && ++intervals % intervalsPerDiscard === 0) traces();
+    busyBefore = busyMs(); // leaves out the time that this callback took
+  }, intervalMs);
 }
 
-/** Of this thread on a processor. The file stays open: a test may use up the descriptors. */
+/** Processor time of the main thread. The file stays open: a test may use up the descriptors. */
 const fd = openSync(`/proc/self/task/${process.pid}/schedstat`, "r");
 const text = Buffer.alloc(64);
 function busyMs(): number {
@@ -48,22 +44,22 @@ function busyMs(): number {
   return Number.parseInt(text.toString("latin1"), 10) / 1e6;
 }
 
-/** Bun's types do not have it. */
+// Bun's types do not have this function.
 const { samplingProfilerStackTraces } = jsc as unknown as {
   samplingProfilerStackTraces(): { traces: { frames: Frame[] }[] };
 };
 const traces = () => samplingProfilerStackTraces().traces;
 
-/** The stacks that were met most often since the last beat, the most common first. */
+/** The stacks with the most samples since the last call, most frequent first. */
 function commonStacks(): string[] {
   const counts = new Map<string, number>();
   for (const { frames } of traces()) {
     const named = frames.map(({ name, sourceURL, line }) =>
       sourceURL ? `${name} ${sourceURL}:${line}` : name,
     );
-    const stack = named.slice(0, framesMax).join(" < ");
+    const stack = named.slice(0, framesPerStackMax).join(" < ");
     counts.set(stack, (counts.get(stack) ?? 0) + 1);
   }
   const sorted = [...counts].sort(([, one], [, other]) => other - one);
-  return sorted.slice(0, stacksMax).map(([stack, count]) => `${count} x ${stack}`);
+  return sorted.slice(0, stacksPerStallMax).map(([stack, count]) => `${count} x ${stack}`);
 }

@@ -1,8 +1,7 @@
-// The terminal of a process on Linux: found by its number in /proc, opened beside the program without becoming ours.
+// The terminal of a process on Linux: found by its number in /proc, and opened without becoming the controlling terminal.
 import { closeSync, constants, openSync, readFileSync } from "node:fs";
-import type { TerminalSize } from "../../core/terminal/drivers/driver.ts";
-import { duplicate, ioctl, ioctlNumber, ioctlOpen, ioctlWith } from "../libc.ts";
 import type { OutputValve } from "../terminal.ts";
+import { duplicate, ioctl, ioctlNumber, ioctlOpen, ioctlWith } from "./libc.ts";
 
 const TCXONC = 0x540a;
 const TCOOFF = 0;
@@ -13,8 +12,8 @@ const TIOCSWINSZ = 0x5414;
 const TIOCGPTPEER = 0x5441;
 
 /**
- * As ^S and ^Q would, by the terminal itself. The kernel loses a line's end now and then when the output is stopped while
- * a program prints (n_tty looks for room, and does not look again whether its "\r\n" was taken).
+ * Works as ^S and ^Q do, in the terminal itself. The kernel occasionally drops a line end if the output stops while a
+ * program prints (n_tty checks for space, and ignores that its "\r\n" was not written).
  */
 export function valveOf(pid: number): OutputValve | undefined {
   const fd = openTerminalOf(pid);
@@ -29,9 +28,9 @@ export function valveOf(pid: number): OutputValve | undefined {
   };
 }
 
-/** As rows, columns, and no pixels. */
-export function setSize(fd: number, { cols, rows }: TerminalSize): void {
-  ioctlWith(fd, TIOCSWINSZ, new Uint16Array([rows, cols, 0, 0]));
+/** struct winsize: rows, columns, and no pixels. */
+export function setSize(masterFd: number, { cols, rows }: { cols: number; rows: number }): void {
+  ioctlWith(masterFd, TIOCSWINSZ, new Uint16Array([rows, cols, 0, 0]));
 }
 
 export function unreadInput(pid: number): number {
@@ -42,12 +41,12 @@ export function unreadInput(pid: number): number {
   return count ?? 0;
 }
 
-/** Whether a read of the terminal's other side would give something now. Unlike `poll` it waits for nobody. */
+/** Unlike `poll`, FIONREAD does not wait for the kernel thread that passes output on. */
 export const hasOutput = (masterFd: number): boolean => (ioctlNumber(masterFd, FIONREAD) ?? 0) > 0;
 
 /**
- * A descriptor of our own for the other side of the process's terminal, which somebody in this process holds: what
- * was just opened has the highest numbers, as a rule.
+ * Duplicates the master of the process's terminal, which this process has open somewhere: Bun does not expose it. A
+ * descriptor that was just opened usually has one of the highest numbers, so the search runs downwards.
  */
 export function duplicateMaster(pid: number): number | undefined {
   const number = terminalNumberOf(pid);
@@ -67,11 +66,11 @@ function openTerminalOf(pid: number): number | undefined {
     if (number === undefined) return undefined;
     return openSync(`/dev/pts/${number}`, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
   } catch {
-    return undefined; // it has ended
+    return undefined; // the terminal is closed
   }
 }
 
-export function terminalNumberOf(pid: number): number | undefined {
+function terminalNumberOf(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     const device = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[4]);
@@ -84,11 +83,10 @@ export function terminalNumberOf(pid: number): number | undefined {
   }
 }
 
-/** The program's side of the terminal whose other side a descriptor is; undefined where it cannot be had (Linux < 4.13). */
 export const openSlave = (masterFd: number): number | undefined =>
   ioctlOpen(masterFd, TIOCGPTPEER, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
 
-/** The number of the terminal whose other side a descriptor is. */
+/** The number of the terminal; undefined if the descriptor is not a master. */
 const masterNumber = (fd: number): number | undefined => ioctlNumber(fd, TIOCGPTN);
 
 /** Majors of UNIX98 pseudo-terminals (devices.txt of the kernel). */

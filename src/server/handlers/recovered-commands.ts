@@ -14,7 +14,7 @@ import {
 import type { Receipt } from "../../protocol/isolation.ts";
 import type { Params } from "../../protocol/methods.ts";
 import { hostRuntime } from "../../protocol/runtime.ts";
-import type { EndedRecord } from "../../recovery/record.ts";
+import type { EndedRecord } from "../../recovery/journal-record.ts";
 import { concluded } from "./exec.ts";
 import { refuseBeyondEnd } from "./exec-attachments.ts";
 import type { HandlerServices } from "./handlers.ts";

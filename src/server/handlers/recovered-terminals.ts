@@ -6,7 +6,7 @@ import type { Params } from "../../protocol/methods.ts";
 import type { Snapshot, SnapshotFormat, TerminalSummary } from "../../protocol/pty.ts";
 import { hostRuntime } from "../../protocol/runtime.ts";
 import type { SessionInfo } from "../../protocol/session.ts";
-import type { EndedRecord } from "../../recovery/record.ts";
+import type { EndedRecord } from "../../recovery/journal-record.ts";
 import type { HandlerServices } from "./handlers.ts";
 import { refuseBeyondEnd } from "./pty-subscriptions.ts";
 import { type Recovering, sendLast } from "./recovered-answers.ts";

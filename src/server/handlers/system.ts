@@ -2,8 +2,8 @@
 import { nonInteractive } from "../../core/isolation/env-policy.ts";
 import { steadyMs } from "../../core/lifetime/instant.ts";
 import { scrollbackLines, terminalRingBytes } from "../../core/limits.ts";
-import { openDescriptors, residentBytes } from "../../core/resources.ts";
 import { autoDriver, drivers } from "../../core/terminal/create-terminal.ts";
+import { openDescriptors, residentBytes } from "../../platform/own-process.ts";
 import { errorCodes } from "../../protocol/errors.ts";
 import { methodSchemas } from "../../protocol/json-schema.ts";
 import { protocolVersion } from "../../protocol/methods.ts";

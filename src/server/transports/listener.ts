@@ -1,4 +1,4 @@
-import type { ListeningSocket } from "../../platform/linux/listening.ts";
+import type { ListeningSocket } from "../../platform/listening.ts";
 
 /** A transport that accepts clients: Unix socket, HTTP, WebSocket or standard input. */
 export interface Listener {

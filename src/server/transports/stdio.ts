@@ -27,8 +27,8 @@ export class StdioListener implements Listener {
     this.#resolveEnded = resolve;
     this.#server = server;
     this.#output = new PipeWriter(standardOutput, {
-      onRoom: () => this.#connection.writable(),
-      onGone: () => this.#readerGone(),
+      onDrained: () => this.#connection.writable(),
+      onReaderClosed: () => this.#readerGone(),
     });
     this.#connection = server.connect(this.#stream());
     this.#connection.trust();

@@ -2,7 +2,7 @@
 import { renameSync, rmSync, statSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { descriptorsLeft } from "../../core/resources.ts";
-import type { ListeningSocket } from "../../platform/linux/listening.ts";
+import type { ListeningSocket } from "../../platform/listening.ts";
 import { listening } from "../../platform/listening.ts";
 import type { Connection } from "../connection.ts";
 import type { Server } from "../server.ts";

@@ -1,6 +1,6 @@
 // The WebSocket transport: each message holds one frame, or several lines of them, in both dialects. The HTTP listener
 // accepts, drains and closes the sockets.
-import { collectGarbage } from "../../core/process/garbage.ts";
+import { collectGarbage } from "../../platform/garbage.ts";
 import type { Connection } from "../connection.ts";
 import { pipeBytesMax } from "../limits.ts";
 import type { Server } from "../server.ts";

@@ -1,4 +1,4 @@
-// Commands and sessions, as one program hands them to the next.
+// Commands and sessions in the state document.
 import * as v from "valibot";
 import { exitReasons } from "../../protocol/exec.ts";
 import { Receipt } from "../../protocol/isolation.ts";
@@ -27,7 +27,7 @@ const Counters = v.object({
   forksRefused: v.number(),
 });
 
-/** What was counted before a program was started, and how long ago that was. */
+/** Counters of the control group at the start of a command: its usage is the difference. */
 export const MeterState = v.object({
   before: v.optional(Counters),
   isPeakReset: v.boolean(),
@@ -53,7 +53,7 @@ export const RunningCommandState = v.object({
   ...known,
   timeoutS: v.number(),
   elapsedMs: v.number(),
-  /** Undefined where it has closed its side. */
+  /** Undefined if the process has closed its end of the pipe. */
   stdoutFd: v.optional(Descriptor),
   stderrFd: v.optional(Descriptor),
   input: v.optional(InputState),
@@ -80,7 +80,7 @@ export const PastRecordState = v.object({
 export type PastRecordState = v.InferOutput<typeof PastRecordState>;
 
 export const CommandStoreState = v.object({
-  /** In the order of their end. */
+  /** Oldest end first. */
   ended: v.array(PastRecordState),
   tally: v.object({
     outcomes: v.record(v.string(), v.number()),
@@ -92,7 +92,7 @@ export const CommandStoreState = v.object({
 });
 export type CommandStoreState = v.InferOutput<typeof CommandStoreState>;
 
-/** Strings with one byte per character. */
+/** Strings hold one byte per character (latin1), since shell state is not always UTF-8. */
 export const ShellStateState = v.object({
   workingDir: v.string(),
   previousDir: v.optional(v.string()),
@@ -103,7 +103,7 @@ export const ShellStateState = v.object({
   lastStatus: v.number(),
 });
 
-/** A shell whose command runs: what it reports at its end is read by this. */
+/** A shell with a running command: what the restored session needs to read its state report at the end. */
 export const BusyShellState = v.object({
   dir: v.string(),
   launchEnv: Env,
@@ -132,10 +132,10 @@ export const RunnerState = v.variant("kind", [
   v.object({ kind: v.literal("plain"), env: Env, workingDir: v.string() }),
   v.object({
     kind: v.literal("stateful"),
-    /** What every shell of the session is started with. */
+    /** Environment of every shell of the session. */
     launchEnv: Env,
     state: ShellStateState,
-    /** Of the command that runs. */
+    /** Undefined while no command runs. */
     busy: v.optional(BusyShellState),
   }),
 ]);
@@ -154,11 +154,11 @@ export const SessionState = v.object({
   lastActivitySteadyMs: v.optional(SteadyMs),
   commandCount: v.number(),
   totals: Receipt,
-  /** Which of the enclosures it is kept in. */
+  /** Index into the isolation states of the core. */
   enclosure: v.optional(v.number()),
   executor: RunnerState,
   running: v.optional(v.object({ ...record, command: RunningCommandState })),
-  /** Pipes of ended commands that a background process holds open. */
+  /** Pipes of ended commands that a leftover process holds open. */
   lingeringFds: v.array(Descriptor),
 });
 export type SessionState = v.InferOutput<typeof SessionState>;

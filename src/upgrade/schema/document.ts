@@ -1,11 +1,10 @@
-// What a daemon hands to the program that takes its place: one document, checked by the one who takes it. A change that
-// the program before could not have written, or could not read on the way back, needs another number.
+// The state document: everything that a daemon hands to the next executable in an upgrade. The executable that reads it
+// checks it against this schema. The keys are a format between versions of trl: they never change, and some are names
+// that the code no longer uses. versions.ts has the rule by which the schema grows.
 import * as v from "valibot";
 import { CommandStoreState, SessionState } from "./commands.ts";
 import { Descriptor, Moment, SteadyMs } from "./fields.ts";
 import { TerminalState } from "./terminals.ts";
-
-export const handoverFormat = 1;
 
 const Owner = v.object({ sessionId: v.string(), commandId: v.optional(v.string()) });
 
@@ -20,7 +19,7 @@ const Sandbox = v.object({
 
 export const IsolationState = v.object({
   limits: v.record(v.string(), v.number()),
-  /** Which of the daemon's control groups. */
+  /** Name of the session's control group below the daemon's own. */
   cgroup: v.optional(v.string()),
   confinement: v.variant("kind", [
     v.object({ kind: v.literal("none") }),
@@ -31,7 +30,7 @@ export const IsolationState = v.object({
 });
 export type IsolationState = v.InferOutput<typeof IsolationState>;
 
-/** Where the daemon's control groups are: it has moved since it looked. */
+/** Paths of the daemon's control groups. They cannot be detected again: the daemon has moved itself into one of them. */
 export const CgroupsState = v.variant("version", [
   v.object({ version: v.literal("v1"), homes: v.record(v.string(), v.string()), count: v.number() }),
   v.object({
@@ -58,7 +57,7 @@ export const OwnershipState = v.object({
   adopted: v.array(Process),
   met: v.array(Process),
   hasLeftSomething: v.array(v.string()),
-  /** The numbers in the marks of sessions. A program that marks nothing does not hand them over. */
+  /** The number in each session's process mark. Undefined in documents of programs without process marks. */
   marks: v.optional(v.array(v.object({ sessionId: v.string(), number: v.number() }))),
 });
 export type OwnershipState = v.InferOutput<typeof OwnershipState>;
@@ -71,12 +70,12 @@ export const CoreState = v.object({
   terminals: v.array(TerminalState),
   commandsOfEnded: v.number(),
   shellCount: v.number(),
-  /** The most memory that the daemon has had. */
+  /** Peak memory of the daemon, over all programs that it has been. */
   peakBytes: v.number(),
 });
 export type CoreState = v.InferOutput<typeof CoreState>;
 
-/** A place in a command's output, kept for a client that comes back with its key. */
+/** A resume point: offsets in a command's output, kept for a client that reconnects with the key. */
 export const ResumePointState = v.object({
   commandId: v.string(),
   key: v.string(),
@@ -100,8 +99,10 @@ export const RuntimesState = v.object({
 });
 export type RuntimesState = v.InferOutput<typeof RuntimesState>;
 
-export const Handover = v.object({
-  format: v.literal(handoverFormat),
+export const StateDocument = v.object({
+  /** The lowest schema version that can express this document; see versions.ts. */
+  format: v.number(),
+  /** The version of trl that wrote it. */
   version: v.string(),
   writtenAt: Moment,
   writtenSteadyMs: v.optional(SteadyMs),
@@ -109,12 +110,12 @@ export const Handover = v.object({
   startedSteadyMs: v.optional(SteadyMs),
   runDir: v.string(),
   token: v.string(),
-  /** The pid file, whose lock is held through it. */
+  /** The pid file. Its lock stays held while this descriptor is open. */
   lockFd: v.optional(Descriptor),
   unix: v.optional(v.object({ fd: Descriptor })),
   http: v.optional(
     v.object({
-      /** Undefined where it took no connections at that moment. */
+      /** Undefined if the listener was not accepting connections. */
       fd: v.optional(Descriptor),
       url: v.string(),
       port: v.number(),
@@ -127,7 +128,7 @@ export const Handover = v.object({
   runtimes: RuntimesState,
   core: CoreState,
   upgrades: v.number(),
-  /** What is known of a daemon that was killed before, as it is in the journal. */
+  /** Journal records of a daemon that was killed earlier on this socket. */
   recovered: v.array(v.record(v.string(), v.unknown())),
 });
-export type Handover = v.InferOutput<typeof Handover>;
+export type StateDocument = v.InferOutput<typeof StateDocument>;

@@ -1,28 +1,28 @@
-// What all parts of a handover are made of. Bytes lie behind the document and are referred to; descriptors keep their
-// numbers across the exec.
+// Field types that all parts of the state document share. Bytes are stored in the state file in front of the document,
+// which refers to them by offset; descriptors keep their numbers across exec.
 import * as v from "valibot";
 
-/** Bytes that were put behind the document. */
+/** A range of the state file. */
 export const Bytes = v.object({ at: v.number(), length: v.number() });
 export type Bytes = v.InferOutput<typeof Bytes>;
 
 export const Descriptor = v.pipe(v.number(), v.integer(), v.minValue(3));
 
-/** Takes what is to cross. */
+/** Collects what the document refers to while the state is serialized. */
 export interface Packing {
   bytes(piece: Uint8Array): Bytes;
-  /** The descriptor stays open in the program that comes. */
+  /** The descriptor stays open across exec, with the same number. */
   descriptor(fd: number): number;
 }
 
-/** Gives it back. */
+/** Resolves what the document refers to while the state is restored. */
 export interface Unpacking {
   bytes(piece: Bytes): Uint8Array;
-  /** How long ago the document was written, in ms: clocks go on meanwhile. */
+  /** Milliseconds since the document was written. Elapsed times in it must be advanced by this. */
   readonly gapMs: number;
 }
 
-/** Not a `record`: that drops variables named `__proto__`, `constructor` and `prototype`. */
+/** Not `v.record`, which drops variables named `__proto__`, `constructor` and `prototype`. */
 const variables = <T>(isValue: (value: unknown) => boolean) =>
   v.custom<Record<string, T>>(
     (env) => typeof env === "object" && env !== null && Object.values(env).every(isValue),
@@ -31,9 +31,9 @@ const variables = <T>(isValue: (value: unknown) => boolean) =>
 export const Env = variables<string>((value) => typeof value === "string");
 export const EnvOverrides = variables<string | null>((value) => value === null || typeof value === "string");
 export const Size = v.object({ cols: v.number(), rows: v.number() });
-/** A moment, in ms since 1970. */
+/** Wall-clock time in ms since 1970. */
 export const Moment = v.number();
-/** The same by the clock that nothing sets. A program that did not know it yet wrote the moment alone. */
+/** The same by a clock that cannot be set (see core/lifetime/instant.ts). Older programs wrote the wall-clock time alone. */
 export const SteadyMs = v.number();
 
 export const Exit = v.object({ exitCode: v.number(), signal: v.nullable(v.string()) });

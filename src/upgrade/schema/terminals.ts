@@ -1,4 +1,4 @@
-// Terminals, as one program hands them to the next.
+// Terminals in the state document.
 import * as v from "valibot";
 import { exitReasons } from "../../protocol/exec.ts";
 import { Receipt } from "../../protocol/isolation.ts";
@@ -8,7 +8,7 @@ import { Bytes, Descriptor, Env, Exit, Moment, Size, SteadyMs } from "./fields.t
 export const RingState = v.object({ start: v.number(), bytes: Bytes });
 export type RingState = v.InferOutput<typeof RingState>;
 
-/** `replay`: it is made again of all that was printed. `redraw`: it is drawn again, and goes on behind that. */
+/** `replay`: the emulator gets the whole ring again. `redraw`: it gets `data`, then the ring from offset `goesOnAt`. */
 export const ScreenState = v.variant("kind", [
   v.object({
     kind: v.literal("replay"),
@@ -39,7 +39,7 @@ export const FinalScreenState = v.object({
 });
 export type FinalScreenState = v.InferOutput<typeof FinalScreenState>;
 
-/** The program runs. */
+/** A terminal with a running program. */
 export const LivePtyState = v.object({ masterFd: Descriptor, pending: Bytes });
 export type LivePtyState = v.InferOutput<typeof LivePtyState>;
 
@@ -63,7 +63,7 @@ export const TerminalState = v.object({
   ring: RingState,
   screen: v.optional(ScreenState),
   final: v.optional(FinalScreenState),
-  /** How long it has run. */
+  /** Run time of the program. */
   elapsedMs: v.number(),
   meter: v.optional(MeterState),
   live: v.optional(LivePtyState),

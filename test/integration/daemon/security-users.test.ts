@@ -164,7 +164,7 @@ describe("what a stranger has put at the path of", () => {
     if (!lstatSync(taken).isSymbolicLink()) chownSync(taken, strangerUid, strangerUid);
     chownSync(own, uid, uid);
     await using daemon = await startHere({ uid, env: { TRL_RUNTIME_DIR: taken } });
-    await until("the warning", () => daemon.log().includes("others cannot find this daemon"));
+    await until("the warning", () => daemon.log().includes("could not write the discovery file"));
     expect([...new Bun.Glob("**/*").scanSync({ cwd: taken, dot: true })]).toEqual([]);
   });
 

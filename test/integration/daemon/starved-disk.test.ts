@@ -98,7 +98,7 @@ needs("mount").test("no private directory to be made is said with the place and 
   const socketPath = join(place.path, "trl.sock");
   const { code, err } = trl(["serve", "--socket-path", socketPath, "--run-dir", disk.path]);
   expect(code).toBe(1);
-  expect(err).toContain(`no place for the private directory (tried ${disk.path}): EROFS`);
+  expect(err).toContain(`the private directory cannot be made (tried ${disk.path}): EROFS`);
   expect(readdirSync(place.path)).toEqual([]);
 });
 

@@ -12,8 +12,8 @@ import {
   checkCommands,
   checkStream,
   checkTerminal,
-  farContext,
   patience,
+  remoteContext,
   untilLost,
 } from "../../support/remote-daemon.ts";
 import { findProgram } from "../../support/requirements.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => engine?.[Symbol.asyncDispose](), 60_000);
 
-const context = () => farContext({ env: engine.env });
+const context = () => remoteContext({ env: engine.env });
 const refusal = (opening: Promise<unknown>) =>
   opening.then(
     () => undefined,
@@ -164,7 +164,7 @@ describe("in a container that runs", () => {
     const error = await refusal(connect({ open: far.open }, { patienceS: 0 }));
     expect(error).toMatchObject({ code: "RUNTIME_UNAVAILABLE" });
     expect(error!.message).toMatch(/^docker nobody: .*No such container: nobody/);
-    using elsewhere = farContext({ env: { ...engine.env, DOCKER_HOST: "unix:///nowhere.sock" } });
+    using elsewhere = remoteContext({ env: { ...engine.env, DOCKER_HOST: "unix:///nowhere.sock" } });
     const lost = dockerConnector({ container: "nobody" }, elsewhere);
     const unreachable = await refusal(connect({ open: lost.open }, { patienceS: 0 }));
     expect(unreachable!.message).toMatch(

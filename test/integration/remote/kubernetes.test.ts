@@ -10,9 +10,9 @@ import {
   checkCommands,
   checkStream,
   checkTerminal,
-  farContext,
+  copyExecutable,
   patience,
-  placeExecutable,
+  remoteContext,
   untilLost,
 } from "../../support/remote-daemon.ts";
 import { tempDir } from "../../support/temp-dir.ts";
@@ -35,9 +35,9 @@ async function cluster() {
   const at = (name: string) => join(dir.path, name);
   mkdirSync(at("bin"));
   writeFileSync(at("bin/kubectl"), standIn, { mode: 0o755 });
-  await placeExecutable(at("home"));
+  await copyExecutable(at("home"));
   const env = { ...process.env, PATH: `${at("bin")}:${process.env["PATH"]}`, STAND_IN: dir.path };
-  const context = farContext({ env });
+  const context = remoteContext({ env });
   return {
     context,
     refuse: (words: string) => writeFileSync(at("refusal"), words),

@@ -13,8 +13,8 @@ import {
   checkCommands,
   checkStream,
   checkTerminal,
-  farContext,
   patience,
+  remoteContext,
   untilLost,
 } from "../../support/remote-daemon.ts";
 import { startSshd, type TestSshd } from "../../support/sshd.ts";
@@ -50,7 +50,7 @@ const refusal = (opening: Promise<unknown>) =>
 describe("over ssh", () => {
   test("commands, streams and terminals, from a bare home directory on", async () => {
     await using sshd = await startSshd({ hasExecutable: false });
-    using context = farContext();
+    using context = remoteContext();
     // What start files print is not taken for frames.
     writeFileSync(join(sshd.home, ".bashrc"), "echo welcome; printf 'no newline here'; echo oh >&2\n");
     const far = sshConnector(sshd.spec, context);
@@ -73,7 +73,7 @@ describe("over ssh", () => {
 
   test("a link that is cut in the middle of a stream and of a terminal loses nothing", async () => {
     await using sshd = await startSshd();
-    using context = farContext();
+    using context = remoteContext();
     const far = sshConnector(sshd.spec, context);
     await using trl = await connect({ open: far.open }, patience);
     let cuts = 0;
@@ -91,7 +91,7 @@ describe("over ssh", () => {
 
   test("what is over there stays when everybody leaves, and is found again", async () => {
     await using sshd = await startSshd();
-    using context = farContext();
+    using context = remoteContext();
     const first = sshConnector(sshd.spec, context);
     expect(await refusal(connect({ open: first.find }))).toMatchObject({ cause: expect.any(NoDaemonError) });
     const before = await connect({ open: first.open });
@@ -107,7 +107,7 @@ describe("over ssh", () => {
 
   test("more links than one connection of ssh may have", async () => {
     await using sshd = await startSshd();
-    using context = farContext();
+    using context = remoteContext();
     const far = sshConnector(sshd.spec, context);
     const first = await connect({ open: far.open });
     const clients = await Promise.all(Array.from({ length: 14 }, () => connect({ open: far.open })));
@@ -119,7 +119,7 @@ describe("over ssh", () => {
 
   test("the daemon there is killed: what ran is over, and the next one begins anew", async () => {
     await using sshd = await startSshd();
-    using context = farContext();
+    using context = remoteContext();
     const far = sshConnector(sshd.spec, context);
     await using trl = await connect({ open: far.open }, patience);
     const session = await trl.session();
@@ -143,7 +143,7 @@ describe("over ssh", () => {
 describe("the executable over there", () => {
   test("is copied once, also when several come at the same time", async () => {
     await using sshd = await startSshd({ hasExecutable: false, hasGunzip: false });
-    using context = farContext();
+    using context = remoteContext();
     // Each stands for a program of its own: they know nothing of each other.
     const carriers = Array.from({ length: 3 }, () => sshConnector(sshd.spec, context));
     const clients = await Promise.all(carriers.map(({ open }) => connect({ open })));
@@ -158,7 +158,7 @@ describe("the executable over there", () => {
 
   test("that is short, another or not executable is replaced before it becomes a daemon", async () => {
     await using sshd = await startSshd({ hasGunzip: false });
-    using context = farContext();
+    using context = remoteContext();
     const far = sshConnector(sshd.spec, context);
     const first = await connect({ open: far.open });
     const session = await first.session();
@@ -186,7 +186,7 @@ describe("the executable over there", () => {
 
   test("goes to the user's own directory of /tmp where there is no home to write to", async () => {
     await using sshd = await startSshd({ hasExecutable: false, hasGunzip: false });
-    using context = farContext();
+    using context = remoteContext();
     writeFileSync(join(sshd.home, ".cache"), "not a directory");
     const far = sshConnector(sshd.spec, context);
     await using trl = await connect({ open: far.open });
@@ -197,7 +197,7 @@ describe("the executable over there", () => {
 
   test("that is not at hand is named", async () => {
     await using sshd = await startSshd({ hasExecutable: false });
-    using context = farContext({ executables: new Executables({ own: undefined, dirs: ["/nowhere"] }) });
+    using context = remoteContext({ executables: new Executables({ own: undefined, dirs: ["/nowhere"] }) });
     const far = sshConnector(sshd.spec, context);
     const error = await refusal(connect({ open: far.open }, { patienceS: 0 }));
     expect(error).toMatchObject({ code: "RUNTIME_UNAVAILABLE" });
@@ -221,7 +221,7 @@ describe("what ssh has to say is the reason:", () => {
     ["nobody there", (sshd: TestSshd) => ({ ...sshd.spec, port: 1 }), /Connection refused/],
   ])("%s", async (_, specOf, reason) => {
     await using sshd = await startSshd();
-    using context = farContext();
+    using context = remoteContext();
     const far = sshConnector(specOf(sshd), context);
     const error = await refusal(connect({ open: far.open }, { patienceS: 0 }));
     expect(error).toMatchObject({ code: "RUNTIME_UNAVAILABLE", message: expect.stringMatching(reason) });

@@ -1,4 +1,4 @@
-// Those who sit at a verb while the daemon is upgraded.
+// CLI commands that are running while the daemon is upgraded.
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { startCall } from "../../support/command-line.ts";

@@ -1,4 +1,4 @@
-// What will not do as the daemon's successor, and what cannot be handed over: the daemon goes on as it was.
+// Executables that cannot take over, and state that cannot be handed over: the daemon continues unchanged.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { descriptorsOf, script, untilUpgraded, upgrade } from "../../support/upg
 import { until } from "../../support/wait.ts";
 import type { Wire } from "../../support/wire.ts";
 
-describe("a program that will not do is found out before", () => {
+describe("an executable that cannot take over is refused before the upgrade", () => {
   let daemon: TestDaemon;
   let wire: Wire;
   let session: TestSession;
@@ -38,8 +38,12 @@ describe("a program that will not do is found out before", () => {
     ["it exits", "echo no luck >&2; exit 1", "it ended with 1: no luck"],
     ["it crashes", "kill -SEGV $$", "it ended by SIGSEGV"],
     ["it is another program", "exit 0", "it does not say that it is trl"],
-    ["it is from before there was such a thing", `${isTrl}; exit 0`, "it does not know how"],
-    ["it takes another format", `${isTrl}; echo 'it takes 2' >&2; exit 1`, "it ended with 1: it takes 2"],
+    ["it has no takeover", `${isTrl}; exit 0`, "it does not know how"],
+    [
+      "it refuses the state",
+      `${isTrl}; echo 'schema version' >&2; exit 1`,
+      "it ended with 1: schema version",
+    ],
   ])("%s", async (name, lines, reason) => {
     const { code, message } = await wire.fail("system.upgrade", {
       executable: script(daemon.dir, name.replaceAll(" ", "-"), lines),
@@ -52,14 +56,14 @@ describe("a program that will not do is found out before", () => {
     expect(await wire.call("system.stats", {})).toMatchObject({ pid: daemon.pid, upgrades: 0 });
   });
 
-  test("trl upgrade says so, and exits with the code of it", () => {
+  test("trl upgrade reports it by its exit code", () => {
     const trl = commandLine(daemon.socketPath);
     const { code, err } = trl("upgrade", "--executable", script(daemon.dir, "broken", "exit 1"));
-    expect([code, err]).toEqual([69, expect.stringContaining("cannot take this daemon's place")]);
+    expect([code, err]).toEqual([69, expect.stringContaining("cannot take over this daemon")]);
     expect(trl("upgrade", "--executable", "/nonexistent").code).toBe(64);
   });
 
-  test("one that fails only when it has taken over gives everything back", async () => {
+  test("an executable that fails during the takeover is rolled back", async () => {
     const descriptors = descriptorsOf(daemon.pid);
     const flagged = `case "$TRL_HANDOVER" in *trial*) exec ${shellBinary} "$@";; *) exec ${shellBinary} "$@" --nonsense;; esac`;
     const last = await upgrade(daemon, script(daemon.dir, "late", flagged));
@@ -70,14 +74,14 @@ describe("a program that will not do is found out before", () => {
     const [running] = (await after.call("exec.list", { state: "running" })).streams;
     expect([running?.pid, isAlive(commandPid)]).toEqual([commandPid, true]);
     expect(await after.call("system.stats", {})).toMatchObject({ pid: daemon.pid, upgrades: 0 });
-    expect(daemon.log()).toContain("the upgrade failed; the daemon goes on as it was");
-    // It can be handed over afterwards as before.
+    expect(daemon.log()).toContain("the upgrade failed; the daemon continues unchanged");
+    // A later upgrade succeeds.
     expect(await upgrade(daemon)).toMatchObject({ ok: true });
     await until("no descriptor is left over", () => descriptorsOf(daemon.pid) <= descriptors);
   });
 });
 
-test("a terminal by bun-pty is waited for, and never killed", async () => {
+test("the upgrade waits for a terminal of bun-pty, and never kills it", async () => {
   await using daemon = await startHere();
   using wire = await daemon.connect();
   const terminal = await newTerminal(wire, { driver: "bun-pty", command: "cat" });
@@ -93,7 +97,7 @@ test("a terminal by bun-pty is waited for, and never killed", async () => {
   expect(await untilUpgraded(daemon, gaveUp.at)).toMatchObject({ ok: true });
 });
 
-test("on SIGHUP the program that is now in its place takes over; without another one it ends", async () => {
+test("on SIGHUP the executable that is now at its path takes over; if that is its own, it stops", async () => {
   using dir = tempDir();
   const [own, next] = ["trl", "next"].map((name) => join(dir.path, name)) as [string, string];
   copyFileSync(binary, own);
@@ -110,7 +114,7 @@ test("on SIGHUP the program that is now in its place takes over; without another
   expect(await daemon.exited).toBe(0);
 });
 
-test("an upgraded daemon that is killed leaves no more behind than another, and what it knew is told", async () => {
+test("an upgraded daemon that is killed leaves nothing behind, and its journal is recovered", async () => {
   const [past, running] = ["x-00000000000000aa", "x-00000000000000bb"] as const;
   await using daemon = await startHere();
   using wire = await daemon.connect();

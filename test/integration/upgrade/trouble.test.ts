@@ -1,4 +1,4 @@
-// What goes on around an upgrade that is not as it should be: the daemon hears it, says so, and is not kept from the next.
+// Disturbances during an upgrade: signals, misbehaving executables, missing files. None of them blocks a later upgrade.
 import { describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,29 +15,26 @@ import { until } from "../../support/wait.ts";
 test.each([
   ["SIGTERM", 20],
   ["SIGHUP", 30],
-] as const)(
-  "%s is heard whenever it comes, also while much is being handed over",
-  async (signal, afterMs) => {
-    await using daemon = await startHere();
-    using wire = await daemon.connect();
-    const fill = async () => {
-      const { run } = await newSession(wire);
-      for (let done = 0; done < 3; done++) await run("printf %900000d 0");
-    };
-    await Promise.all(Array.from({ length: 10 }, fill));
-    await wire.call("system.upgrade", { executable: binary, drain_timeout_s: 20 });
-    await Bun.sleep(afterMs); // no wait: one moment of many
-    daemon.kill(signal);
-    expect(await daemon.exited).toBe(0);
-  },
-);
+] as const)("%s during an upgrade with much state is not lost", async (signal, afterMs) => {
+  await using daemon = await startHere();
+  using wire = await daemon.connect();
+  const fill = async () => {
+    const { run } = await newSession(wire);
+    for (let done = 0; done < 3; done++) await run("printf %900000d 0");
+  };
+  await Promise.all(Array.from({ length: 10 }, fill));
+  await wire.call("system.upgrade", { executable: binary, drain_timeout_s: 20 });
+  await Bun.sleep(afterMs); // one of many possible moments
+  daemon.kill(signal);
+  expect(await daemon.exited).toBe(0);
+});
 
-test("what is handed over is in nobody's environment afterwards", async () => {
+test("the bootstrap environment is inherited by no process", async () => {
   await using daemon = await startHere();
   expect(await upgrade(daemon)).toMatchObject({ ok: true });
   using wire = await daemon.connect();
   for (const driver of ["bun-pty", "native"] as const) {
-    // The program lives until its output was seen: bun-pty may lose what is printed right before the end.
+    // The program ends only after its output was seen: bun-pty may lose output that is printed right before the end.
     const command = 'echo "$(env | grep -c ^TRL_HANDOVER) variables"; read -r seen';
     const terminal = await newTerminal(wire, { driver, command });
     await terminal.waitFor("variables");
@@ -46,8 +43,8 @@ test("what is handed over is in nobody's environment afterwards", async () => {
   }
 });
 
-describe("a trial comes to an end", () => {
-  needs("linux").test("whatever the program prints, and whoever it leaves behind", async () => {
+describe("the check of an executable ends", () => {
+  needs("linux").test("whatever the program prints, and whatever process it leaves behind", async () => {
     await using daemon = await startHere();
     using wire = await daemon.connect();
     const left = join(daemon.dir, "left");
@@ -62,12 +59,12 @@ describe("a trial comes to an end", () => {
     }
     const child = Number(readFileSync(left, "utf8"));
     await until("what it left is gone", () => !isAlive(child));
-    await endAll([Number(readFileSync(`${left}2`, "utf8"))]); // which may have been ended with the group
+    await endAll([Number(readFileSync(`${left}2`, "utf8"))]); // it may have ended with the group
     expect(await upgrade(daemon)).toMatchObject({ ok: true });
   });
 });
 
-test("on SIGHUP with nothing in its place, or what cannot be started, the daemon stays and says so", async () => {
+test("on SIGHUP with no executable at its path, or a broken one, the daemon continues and logs it", async () => {
   using dir = tempDir();
   const own = join(dir.path, "trl");
   copyFileSync(binary, own);
@@ -87,7 +84,7 @@ test("on SIGHUP with nothing in its place, or what cannot be started, the daemon
   expect(await wire.call("system.stats", {})).toMatchObject({ pid: daemon.pid, upgrades: 0 });
 });
 
-test("a daemon whose directory is gone is upgraded as any other", async () => {
+test("a daemon in a deleted working directory is upgraded as any other", async () => {
   using dir = tempDir();
   const cwd = join(dir.path, "cwd");
   const program = ["sh", "-c", `mkdir ${cwd} && cd ${cwd} && exec ${shellBinary} "$@"`, "sh"];

@@ -1,4 +1,4 @@
-// Another program takes the daemon's place: what ran goes on, with the same pids, and nothing is lost.
+// An upgrade keeps what runs: sessions, commands and terminals continue with the same pids, and no output is lost.
 import { expect } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "../../../src/client/connect.ts";
@@ -13,7 +13,7 @@ import { descriptorsOf, upgrade } from "../../support/upgrade.ts";
 import { until } from "../../support/wait.ts";
 import type { Wire } from "../../support/wire.ts";
 
-/** Elsewhere nothing is handed over: an upgrade is a restart. */
+/** On other systems an upgrade is a restart. */
 const { describe, test } = needs("linux");
 
 const ids = {
@@ -25,7 +25,7 @@ const ids = {
 };
 const secret = "s3cret-of-the-session";
 
-/** Runs, and is asked for again by whoever comes after the upgrade. */
+/** Starts a command that the test asks for again after the upgrade. */
 async function startRun(wire: Wire, session_id: string, command_id: string, command: string, more = {}) {
   wire.sendFrame({
     id: command_id,
@@ -39,7 +39,7 @@ async function startRun(wire: Wire, session_id: string, command_id: string, comm
   );
 }
 
-test("variables with the names of an object's own parts cross, too", async () => {
+test("variables with the names of object properties are kept", async () => {
   await using daemon = await startHere();
   using wire = await daemon.connect();
   const env = JSON.parse('{"__proto__":"one","constructor":"two"}');
@@ -50,7 +50,7 @@ test("variables with the names of an object's own parts cross, too", async () =>
   expect((await after.call("exec.run", params)).stdout).toBe("one\ntwo\n");
 });
 
-test("a line that reports its directory alone reports it to the program that comes", async () => {
+test("a line that reports its directory alone reports it to the new executable", async () => {
   await using daemon = await startHere();
   using wire = await daemon.connect();
   const { id, out } = await newSession(wire, { shell: "/bin/bash" });
@@ -64,7 +64,7 @@ test("a line that reports its directory alone reports it to the program that com
   expect((await after.call("exec.run", state)).stdout).toBe("1\nf\n/usr\n");
 });
 
-test("sessions, commands and terminals go on under the program that comes", async () => {
+test("sessions, commands and terminals continue in the new executable", async () => {
   await using daemon = await startHere({ flags: ["--http", "127.0.0.1:0"], env: { TRL_AUTH_TOKEN: "word" } });
   using wire = await daemon.connect();
   const kept = await newSession(wire, { name: "kept", env: { SECRET: secret } });
@@ -116,14 +116,14 @@ test("sessions, commands and terminals go on under the program that comes", asyn
     [limited.id, null],
     [shell.id, "desk"],
   ]);
-  // The session's state, and what it had left behind.
+  // The session's state, and its leftover process.
   const run = (session_id: string, command: string) => after.call("exec.run", { session_id, command });
   expect((await run(kept.id, "pwd; f; hey; umask; echo $SECRET")).stdout).toBe(
     `/usr\nf of 41\nhey\n0027\n${secret}\n`,
   );
   expect(isAlive(sleeper)).toBe(true);
   expect((await after.call("session.info", { session_id: kept.id })).receipt.leftovers).toBe(1);
-  // A command that ended before, one that runs on and gets its input only now, one whose time is over.
+  // An ended command, a running command that gets its input now, and a command that reaches its time limit.
   expect(await after.call("exec.wait", { stream_id: ids.past })).toEqual(gone);
   await after.call("exec.write", { stream_id: ids.slow, data: "input\n" });
   expect(await after.call("exec.wait", { stream_id: ids.slow })).toMatchObject({
@@ -153,7 +153,7 @@ test("sessions, commands and terminals go on under the program that comes", asyn
   const socket = new WebSocket(`${http.replace("http", "ws")}/ws?ticket=${ticket}`);
   await new Promise((resolve, reject) => Object.assign(socket, { onopen: resolve, onerror: reject }));
   socket.close();
-  // What crossed is nobody's to read.
+  // Other processes cannot read the state.
   for (const file of ["environ", "cmdline"])
     expect(readFileSync(`/proc/${daemon.pid}/${file}`, "latin1")).not.toContain(secret);
   expect(daemon.log()).not.toContain(secret);
@@ -161,9 +161,9 @@ test("sessions, commands and terminals go on under the program that comes", asyn
   expect(isAlive(sleeper)).toBe(false);
 });
 
-test("no byte of a stream or a terminal is lost or doubled, whatever changes hands meanwhile", async () => {
+test("no byte of a stream or a terminal is lost or duplicated by upgrades", async () => {
   await using daemon = await startHere();
-  await using trl = await connect(daemon.socketPath, { patienceS: 60 }); // this is not about a client's patience
+  await using trl = await connect(daemon.socketPath, { patienceS: 60 }); // longer than any upgrade on a busy machine
   await using session = await trl.session({});
   const count = 2_000_000;
   using wire = await daemon.connect();
@@ -221,26 +221,26 @@ needs("limits", "sandbox").test("a session stays in its sandbox and within its l
 });
 
 describe("ten times in a row", () => {
-  test("nothing adds up, and nobody who comes is turned away", async () => {
+  test("no descriptors leak, and no connection is refused", async () => {
     await using daemon = await startHere();
     using wire = await daemon.connect();
     const { id } = await newSession(wire, { name: "through" });
     await startRun(wire, id, ids.through, "read a; echo $a; exit 8", { open_stdin: true });
     const shell = await newTerminal(wire, { command: "cat" });
     const trl = commandLine(daemon.socketPath);
-    const told = JSON.parse(trl("upgrade", "--json").out);
-    expect(told).toMatchObject({ pid: daemon.pid, from_version: version, upgrades: 1, sessions: 2 });
+    const reported = JSON.parse(trl("upgrade", "--json").out);
+    expect(reported).toMatchObject({ pid: daemon.pid, from_version: version, upgrades: 1, sessions: 2 });
     const descriptors = descriptorsOf(daemon.pid);
-    const visits = keepVisiting(daemon);
+    const connections = connectRepeatedly(daemon);
     const upgrades = 9;
     for (let done = 0; done < upgrades; done++) expect(await upgrade(daemon)).toMatchObject({ ok: true });
-    const { refusals, cut } = await visits.end();
+    const { refusals, cut } = await connections.end();
     expect(refusals).toEqual([]);
     expect(cut).toBeLessThanOrEqual(upgrades);
-    // The lock has crossed as well.
+    // The lock is still held.
     const second = trl("serve", "--socket-path", daemon.socketPath);
     expect([second.code, second.err]).toEqual([1, expect.stringContaining("a daemon is already running on")]);
-    await until("the last visitors have left", () => descriptorsOf(daemon.pid) <= descriptors);
+    await until("the end of the last connections", () => descriptorsOf(daemon.pid) <= descriptors);
     using after = await daemon.connect();
     expect(await after.call("system.stats", {})).toMatchObject({ upgrades: 10, leftover_processes: 0 });
     await after.call("exec.write", { stream_id: ids.through, data: "all of them\n" });
@@ -256,19 +256,19 @@ describe("ten times in a row", () => {
 });
 
 /**
- * Connects again and again. A connection that the daemon has accepted goes with all others when it cuts them: one at
- * most per upgrade, since the next one waits in the listener's queue. Where that comes before Bun has reported the
- * connection as open, `connect` itself fails, with ECONNRESET instead of the ECONNREFUSED of a socket without a listener.
+ * Connects again and again. Each upgrade closes at most one connection that the daemon has accepted, since the next one
+ * waits in the backlog of the listening socket. If it is closed before Bun reports it as open, `connect` itself fails,
+ * with ECONNRESET instead of the ECONNREFUSED of a socket without a listener.
  */
-function keepVisiting(daemon: TestDaemon) {
+function connectRepeatedly(daemon: TestDaemon) {
   let isOver = false;
   let cut = 0;
   const refusals: string[] = [];
-  const visiting = (async () => {
+  const running = (async () => {
     while (!isOver) {
       try {
-        using visitor = await daemon.connect();
-        await visitor.call("system.ping", {}).catch(() => cut++);
+        using wire = await daemon.connect();
+        await wire.call("system.ping", {}).catch(() => cut++);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === "ECONNRESET") cut++;
         else refusals.push(String(error));
@@ -279,14 +279,14 @@ function keepVisiting(daemon: TestDaemon) {
   return {
     async end() {
       isOver = true;
-      await visiting;
+      await running;
       return { refusals, cut };
     },
   };
 }
 
 needs("linux").test(
-  "a process without an environment belongs to its session after an upgrade, too",
+  "a process without an environment belongs to its session after an upgrade as well",
   async () => {
     await using daemon = await startHere();
     using wire = await daemon.connect();

@@ -27,7 +27,7 @@ function parcel(): Packing & Unpacking {
 
 const throughJson = <T>(state: T): T => JSON.parse(JSON.stringify(state)) as T;
 
-test("a stream's log, however much of it was dropped or made room for", () => {
+test("a stream's log, however much of it was dropped or expanded", () => {
   const kibibytes = fc.integer({ min: 0, max: 300 }); // of 512 that are kept
   const larger = fc.integer({ min: 512, max: 1200 });
   const step = fc.record({ push: kibibytes, expand: fc.option(kibibytes), shrink: fc.option(larger) });
@@ -60,7 +60,7 @@ test("a stream's log, however much of it was dropped or made room for", () => {
   );
 });
 
-test("a stream's log that is cut down after it was taken over has all of its output still", () => {
+test("a stream's log that shrinks after the upgrade still has all of its output", () => {
   const given = parcel();
   const log = new StreamLog(1024 * 1024);
   log.push(pattern);
@@ -76,7 +76,7 @@ function expectSame(taken: StreamLog, log: StreamLog): void {
   expect(taken.totalBytes).toBe(log.totalBytes);
   for (let at = 0; at < log.totalBytes; at += 100_003) {
     const from = log.firstFrom(at);
-    expect([at, taken.firstFrom(at), taken.roomFor(at)]).toEqual([at, from, log.roomFor(at)]);
+    expect([at, taken.firstFrom(at), taken.spaceFor(at)]).toEqual([at, from, log.spaceFor(at)]);
     expect(Buffer.compare(taken.read(from, 5000), log.read(from, 5000))).toBe(0);
   }
 }
@@ -107,7 +107,7 @@ test.each([
   const state = throughJson(screen.pack(given));
   expect(state.kind).toBe(lines > 1000 ? "redraw" : "replay");
 
-  const takenRing = OutputRing.from(throughJson(ring.handOver(given)), given, ringBytes);
+  const takenRing = OutputRing.from(throughJson(ring.pack(given)), given, ringBytes);
   expect([takenRing.start, takenRing.end]).toEqual([ring.start, ring.end]);
   const taken = new Screen(
     takenRing,
@@ -115,7 +115,7 @@ test.each([
     queues,
     (text) => void (text && replies.push(text)),
   );
-  taken.takeOver(state, given);
+  taken.restore(state, given);
   for (const more of ["", "5mbold\x1b[0m", "\r\nand on\x1b[6n"]) {
     print(screen, ring, more);
     await screen.caughtUp();

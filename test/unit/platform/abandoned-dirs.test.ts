@@ -1,4 +1,5 @@
-// Which directories are a dead daemon's own: whoever is mistaken here removes what is not his.
+// Which directories belong to a dead daemon: an error here would remove the files of others.
+
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,14 +9,14 @@ import {
   removeAbandonedDirs,
   removeOwnDir,
 } from "../../../src/platform/abandoned-dirs.ts";
-import { ownWorld } from "../../../src/platform/pid-namespace.ts";
+import { ownPidScope } from "../../../src/platform/pid-namespace.ts";
 import { startTimeOf } from "../../../src/platform/start-time.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 
 /** Above every pid that there can be. */
 const deadPid = 99_999_999;
-const dead = { pid: deadPid, startTime: "1", world: ownWorld() };
-const alive = { pid: process.pid, startTime: startTimeOf(process.pid), world: ownWorld() };
+const dead = { pid: deadPid, startTime: "1", world: ownPidScope() };
+const alive = { pid: process.pid, startTime: startTimeOf(process.pid), world: ownPidScope() };
 
 const nameOf = (pid: number, end: string) => `trl-${pid}-${end}`;
 
@@ -24,7 +25,7 @@ function marked(path: string, mark: object | string): void {
   writeFileSync(join(path, ".trl"), typeof mark === "string" ? mark : JSON.stringify(mark));
 }
 
-test("those of the dead are found: by pid, and by pid and start time", () => {
+test("directories of ended processes are found: by pid, and by pid and start time", () => {
   using base = tempDir();
   const paths = [nameOf(deadPid, "aaaaaa"), nameOf(process.pid, "bbbbbb")].map((name) =>
     join(base.path, name),
@@ -39,7 +40,7 @@ test("those of the dead are found: by pid, and by pid and start time", () => {
   expect(paths.filter((path) => existsSync(path))).toEqual([]);
 });
 
-test("everything else stays: the living's, other worlds', and what has only the name", () => {
+test("all others stay: of running processes, of other pid scopes, and directories without a valid mark", () => {
   using base = tempDir();
   const at = (end: string, pid = deadPid) => join(base.path, nameOf(pid, end));
   marked(at("living", process.pid), alive);
@@ -62,7 +63,7 @@ test("everything else stays: the living's, other worlds', and what has only the 
   expect(existsSync(at("nomark")) && existsSync(join(base.path, "elsewhere"))).toBeTrue();
 });
 
-test("one that is made says who made it, and can be removed by who is told of it", () => {
+test("a new directory has the mark of its process, and can be removed by its path", () => {
   using base = tempDir();
   const path = makeOwnDir(base.path);
   expect(JSON.parse(readFileSync(join(path, ".trl"), "utf8"))).toEqual(alive);

@@ -5,8 +5,8 @@ import { journalBytesMax, retainedCommandsMax, retainedSeconds } from "../../../
 import type { Log } from "../../../src/core/log.ts";
 import { processTable } from "../../../src/platform/process-table.ts";
 import { Journal } from "../../../src/recovery/journal.ts";
+import type { EndedRecord, StartedRecord } from "../../../src/recovery/journal-record.ts";
 import { readJournal } from "../../../src/recovery/read-journal.ts";
-import type { EndedRecord, StartedRecord } from "../../../src/recovery/record.ts";
 import { Recovered } from "../../../src/recovery/recovered.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 
@@ -38,7 +38,7 @@ const ended = (id: string, endedAt = Date.now()): EndedRecord => ({
 });
 
 describe("the journal", () => {
-  test("gives back what was last said of each, and tells those that ran as lost", async () => {
+  test("has the latest record of each id, and reports those that ran as lost", async () => {
     using dir = tempDir();
     const path = join(dir.path, "j");
     const journal = new Journal(path, log);
@@ -59,7 +59,7 @@ describe("the journal", () => {
     expect(readdirSync(dir.path)).toEqual([]);
   });
 
-  test("keeps the last ones, in a file of bounded size", async () => {
+  test("retains the latest records, in a file of bounded size", async () => {
     using dir = tempDir();
     const path = join(dir.path, "j");
     const journal = new Journal(path, log);
@@ -77,7 +77,7 @@ describe("the journal", () => {
     journal.remove();
   });
 
-  test("says once that it cannot be written", async () => {
+  test("warns once that it cannot be written", async () => {
     using dir = tempDir();
     const { log: ownLog, warnings } = newLog();
     const journal = new Journal(join(dir.path, "no", "j"), ownLog);
@@ -89,35 +89,35 @@ describe("the journal", () => {
     journal.remove();
   });
 
-  test("is made again where somebody has removed it", async () => {
+  test("is written again after another program has removed it", async () => {
     using dir = tempDir();
     const path = join(dir.path, "j");
     const journal = new Journal(path, log);
     journal.write(ended("x-1"));
     await turn();
     rmSync(path);
-    journal.tend([]);
+    journal.writeProcesses([]);
     await turn();
     expect(readJournal(path, log).records).toMatchObject([{ id: "x-1" }]);
     journal.remove();
   });
 
-  test("knows processes by pid and start, in this world only", async () => {
+  test("lists processes by pid and start time, for this pid namespace only", async () => {
     using dir = tempDir();
     const path = join(dir.path, "j");
     const journal = new Journal(path, log);
-    journal.tend([process.pid, 2 ** 30]);
+    journal.writeProcesses([process.pid, 2 ** 30]);
     await turn();
     const { startTime } = processTable.entry(process.pid)!;
     expect(readJournal(path, log).processes).toEqual([{ pid: process.pid, startTime }]);
-    writeFileSync(path, readFileSync(path, "utf8").replaceAll(processTable.world(), "another"));
+    writeFileSync(path, readFileSync(path, "utf8").replaceAll(processTable.pidScope(), "another"));
     expect(readJournal(path, log).processes).toEqual([]);
     journal.remove();
   });
 });
 
-describe("what is read of it", () => {
-  test("is whole lines of records and nothing else", () => {
+describe("reading it", () => {
+  test("skips all but whole lines of valid records", () => {
     using dir = tempDir();
     const path = join(dir.path, "j");
     const bad = [
@@ -140,7 +140,7 @@ describe("what is read of it", () => {
     expect(readJournal(path, log).records.map(({ id }) => id)).toEqual(["x-2"]);
   });
 
-  test("is what is still kept: the rest is too old", () => {
+  test("drops records that are too old", () => {
     using dir = tempDir();
     const path = join(dir.path, "j");
     const old = Date.now() - (retainedSeconds + 1) * 1000;

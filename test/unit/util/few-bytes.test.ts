@@ -15,17 +15,17 @@ const lengths = Array.from({ length: fewBytesMax + 1 }, (_, length) => length);
 const random = (length: number) => crypto.getRandomValues(new Uint8Array(length));
 
 describe("a few bytes", () => {
-  test("of text are those of its characters", () => {
+  test("of text are its character codes", () => {
     for (const text of ["", "x", "\x00\x1b[A\x7f", "a".repeat(fewBytesMax)])
       expect(fewOfText(text)).toEqual(new Uint8Array(Buffer.from(text)));
   });
 
-  test("are no business of other characters, or of longer text", () => {
+  test("are undefined for other characters and longer text", () => {
     for (const text of ["\u0080", "xé", "€", "👩‍🚀", "\ud800", "a".repeat(fewBytesMax + 1)])
       expect(fewOfText(text)).toBeUndefined();
   });
 
-  test("of base64 are what the engine makes of it", () => {
+  test("of base64 equal the result of the engine", () => {
     for (const length of lengths.slice(1)) {
       const bytes = random(length);
       const text = Buffer.from(bytes).toString("base64");
@@ -35,12 +35,12 @@ describe("a few bytes", () => {
     }
   });
 
-  test("are left to the others where base64 is not as usual", () => {
+  test("are undefined for base64 without complete padding, and for invalid base64", () => {
     for (const text of ["", "eA", "eA=", "====", "e===", "eA=A", "eA==eA==", "e-A_", "e A=", "€€€€", "eAé="])
       expect(fewOfBase64(text)).toBeUndefined();
   });
 
-  test("become base64 as the engine would make it", () => {
+  test("become the same base64 as from the engine", () => {
     for (const length of lengths) {
       const bytes = random(length);
       const target = new Uint8Array(64).fill(0x2e);
@@ -52,7 +52,7 @@ describe("a few bytes", () => {
     }
   });
 
-  test("are copied to their place, and into memory of their own", () => {
+  test("are copied to an offset, and into a buffer of their own", () => {
     const bytes = random(100);
     const target = new Uint8Array(10);
     expect(fewInto(target, 2, bytes.subarray(0, 5))).toBe(7);
@@ -65,7 +65,7 @@ describe("a few bytes", () => {
     expect(view).toEqual(new Uint8Array(fewBytesMax + 1));
   });
 
-  test("are looked through, as are many", () => {
+  test("are searched, as are many", () => {
     for (const length of [0, 1, fewBytesMax, 500]) {
       const bytes = new Uint8Array(length);
       expect(fewHave(bytes, 7)).toBe(false);
@@ -75,7 +75,7 @@ describe("a few bytes", () => {
     }
   });
 
-  test("of a number are its digits", () => {
+  test("of a number are its decimal digits", () => {
     for (const number of [0, 1, 9, 10, 99, 100, 12345, 2 ** 31, 2 ** 32 + 1, 999_999_999_999, 2 ** 53 - 1]) {
       const text = String(number);
       expect(digitsOf(number)).toBe(text.length);

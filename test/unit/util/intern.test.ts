@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { internList } from "../../../src/util/intern.ts";
 
-test("lists of the same words are one list, and others are not", () => {
+test("equal lists become one list, and others do not", () => {
   const list = internList(["A", "B"]);
   expect(internList(["A", "B"])).toBe(list);
   expect(list).toEqual(["A", "B"]);
@@ -9,7 +9,7 @@ test("lists of the same words are one list, and others are not", () => {
     expect(internList(other)).toEqual(other);
 });
 
-test("one that is too long to be anybody else's is its holder's alone", () => {
+test("a list over the maximum length is not shared", () => {
   const long = ["A".repeat(20_000), "B"];
   expect(internList(long)).toEqual(long);
   expect(internList(long)).not.toBe(internList(long));

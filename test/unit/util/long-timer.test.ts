@@ -12,7 +12,7 @@ function firesWithin(seconds: number, otherMs: number): Promise<boolean> {
   });
 }
 
-test("a timer fires, once, and not before its time", async () => {
+test("a timer fires once, and not too early", async () => {
   const began = performance.now();
   let count = 0;
   await new Promise<void>((resolve) => {
@@ -32,7 +32,7 @@ describe("a timer beyond 2^31 ms does not fire at once:", () => {
   }
 });
 
-test("the system's timer is never asked for more than it can hold", () => {
+test("no call of setTimeout exceeds its maximum", () => {
   using setTimer = spyOn(globalThis, "setTimeout");
   const stop = afterSeconds(1e10, () => {});
   stop();
@@ -45,7 +45,7 @@ describe("a timer that means no limit never fires:", () => {
   }
 });
 
-test("a timer that was stopped stays silent, however often it is stopped", async () => {
+test("a cancelled timer does not fire, however often it is cancelled", async () => {
   let fired = false;
   const stop = afterSeconds(0.01, () => {
     fired = true;
@@ -56,6 +56,6 @@ test("a timer that was stopped stays silent, however often it is stopped", async
   expect(fired).toBeFalse();
 });
 
-test("a timer shorter than the clock can tell still fires", async () => {
+test("a timer shorter than the resolution of the clock still fires", async () => {
   expect(await firesWithin(1e-12, 5000)).toBeTrue();
 });

@@ -3,7 +3,7 @@ import { nearest } from "../../../src/util/nearest.ts";
 
 const known = ["session_id", "command", "timeout_s", "env", "max-sessions"];
 
-test("a slip of the fingers is recognised", () => {
+test("a typing error is recognised", () => {
   expect(nearest("comand", known)).toBe("command");
   expect(nearest("commandd", known)).toBe("command");
   expect(nearest("cmomand", known)).toBe("command");
@@ -21,12 +21,12 @@ test("the nearest wins, and of equals the first", () => {
   expect(nearest("xat", ["bat", "cat"])).toBe("bat");
 });
 
-test("what is nothing alike is no hint, least of all for a short name", () => {
+test("a word without similarity is no suggestion, least of all for a short name", () => {
   for (const word of ["", "working_dir", "xyz", "e", "ls"]) expect(nearest(word, known)).toBeUndefined();
   expect(nearest("sessionabcd", known)).toBeUndefined();
   expect(nearest("command", [])).toBeUndefined();
 });
 
-test("a very long word is not worth the time", () => {
+test("a very long word has no suggestion", () => {
   expect(nearest(`command${"_".repeat(1_000_000)}`, known)).toBeUndefined();
 });

@@ -104,7 +104,7 @@ describe("the owner", () => {
   });
 });
 
-test("a link is followed, and what it leads through is looked at", () => {
+test("a link is followed, and the directories on its path are checked", () => {
   using dirs = nested(0o777);
   using other = tempDir();
   const link = join(other.path, "link");
@@ -124,23 +124,23 @@ test("a directory that is named as trusted counts as safe, and all above it, but
 });
 
 describe("a socket", () => {
-  test("that is not there is the system's error, wherever it is missing", () => {
+  test("that does not exist is the system's error, whichever part is missing", () => {
     using dirs = nested(0o755);
     for (const name of ["trl.sock", "missing/trl.sock"])
       expect(() => requireTrustedSocket(join(dirs.inner, name), {})).toThrow("ENOENT");
   });
 
-  needs("other users").test("of another user is refused where others could have put it", () => {
+  needs("other users").test("of another user is refused if others could have created it", () => {
     using dirs = nested(0o1777, 0o755);
     for (const directory of [dirs.outer, dirs.inner]) {
       writeFileSync(join(directory, "trl.sock"), "");
       chownSync(join(directory, "trl.sock"), strangerUid, strangerUid);
     }
     expect(() => requireTrustedSocket(join(dirs.outer, "trl.sock"), {})).toThrow("belongs to another user");
-    requireTrustedSocket(join(dirs.inner, "trl.sock"), {}); // who may write there has put it there
+    requireTrustedSocket(join(dirs.inner, "trl.sock"), {}); // only a user with write access can have put it there
   });
 
-  test("that is a link is judged by the directory that it leads to", () => {
+  test("that is a link is checked by the directory of its target", () => {
     using open = nested(0o700, 0o777);
     using own = nested(0o700);
     writeFileSync(join(open.inner, "trl.sock"), "");

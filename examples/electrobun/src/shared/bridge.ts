@@ -1,5 +1,5 @@
 // Frames between a window and the daemon, over whatever messages a shell has between its windows and its main process.
-// Knows nothing of Electrobun: whoever has `send` and `onMessage` on both sides (Tauri, Electron, a worker) can use it.
+// Knows nothing of Electrobun: anything with `send` and `onMessage` on both sides (Tauri, Electron, a worker) can use it.
 import type { Carrier, OpenCarrier } from "trl/client";
 
 /** `link` tells a page from the one before its reload, `n` what comes next: messages may overtake each other. */

@@ -1,6 +1,8 @@
 // Visits to a shell that waits: commands that it runs and then waits on. It says on a pipe of its own how each ended, and
 // lists the variables that it may have changed.
-import { closeFd, cpuMsOf } from "../../../platform/libc.ts";
+
+import { closeFd } from "../../../platform/libc.ts";
+import { cpuMsOf } from "../../../platform/process-usage.ts";
 import { type ByteString, byteStringOf } from "../../process/byte-string.ts";
 import { PipeReader } from "../../process/pipe-reader.ts";
 import type { ProcessEnd, SpawnedProcess } from "../../process/spawn.ts";

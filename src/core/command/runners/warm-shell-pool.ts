@@ -1,8 +1,9 @@
 // Warm shells of all sessions together: how many there may be, whose is dropped for another, and when one is started
 // ahead. Under load none is: it would take a processor from a command that runs.
+
 import { availableParallelism } from "node:os";
+import { descriptorLimit, memoryLimit } from "../../../platform/own-process.ts";
 import { loadAgeMs, warmShellDelayMs, warmShells } from "../../limits.ts";
-import { descriptorLimit, memoryLimit } from "../../resources.ts";
 
 export interface WarmShellHolder {
   dropShell(): Promise<void>;

@@ -1,10 +1,12 @@
 // A shell that has been started and waits: first for the session's state, then for its command.
+
 import { fstatSync, mkdirSync, openSync, writeFileSync } from "node:fs";
-import { closeFd, hasChildEnded, rewriteFile, writeWhole } from "../../../platform/libc.ts";
+import { hasChildEnded } from "../../../platform/children.ts";
+import { closeFd, rewriteFile, writeWhole } from "../../../platform/libc.ts";
 import { sendSignal } from "../../../platform/process-table.ts";
 import { TrlError } from "../../../protocol/errors.ts";
 import { failureOf } from "../../../util/failure.ts";
-import { forOwnerAlone } from "../../../util/private-files.ts";
+import { withPrivateUmask } from "../../../util/private-files.ts";
 import { commandDescriptors, pipeSyncWriteMaxBytes } from "../../limits.ts";
 import { type ByteString, bytesOf, fromText, quote } from "../../process/byte-string.ts";
 import type { ProcessOwnership } from "../../process/ownership.ts";
@@ -46,7 +48,7 @@ export class WarmShell {
   ) {
     this.files = new ShellFiles(dir, spec.dialect, spec.launchEnv);
     try {
-      forOwnerAlone(() => mkdirSync(dir, { recursive: true })); // somebody may have cleaned up above it
+      withPrivateUmask(() => mkdirSync(dir, { recursive: true })); // somebody may have cleaned up above it
       this.process = this.#spawn();
     } catch (error) {
       this.files.remove();
@@ -94,7 +96,7 @@ export class WarmShell {
     this.process.output.open();
     try {
       if (commandFile !== "")
-        this.files.commandFd ??= forOwnerAlone(() => openSync(`${this.dir}/${commandFile}`, "wx"));
+        this.files.commandFd ??= withPrivateUmask(() => openSync(`${this.dir}/${commandFile}`, "wx"));
     } catch {
       // Its directory was cleaned away. The command will find out, and take another shell.
     }
@@ -211,7 +213,7 @@ export class WarmShell {
   }
 
   #writeFile(name: string, text: ByteString): void {
-    forOwnerAlone(() => writeFileSync(`${this.dir}/${name}`, bytesOf(text)));
+    withPrivateUmask(() => writeFileSync(`${this.dir}/${name}`, bytesOf(text)));
   }
 }
 

@@ -1,92 +1,57 @@
-// A terminal whose program another program has started, which has become this one: its master is read and written by
-// its descriptor alone.
+// The terminal of a program that was started before an upgrade: the daemon inherits the descriptor of the master, and
+// the program is no child that Bun knows.
 
 import { duplicate } from "../../../platform/libc.ts";
-import { endOfAdopted } from "../../../platform/linux/adopted-children.ts";
-import { readMaster, setSize } from "../../../platform/terminal.ts";
-import type { Packing, Unpacking } from "../../../upgrade/schema/fields.ts";
+import { exitOfAdopted } from "../../../platform/linux/adopted-children.ts";
+import { readGate } from "../../../platform/read-gate.ts";
+import type { Unpacking } from "../../../upgrade/schema/fields.ts";
 import type { LivePtyState } from "../../../upgrade/schema/terminals.ts";
 import type { ProcessUsage } from "../../isolation/meter.ts";
 import { PipeReader } from "../../process/pipe-reader.ts";
-import { readGate } from "../../process/read-gate.ts";
-import { silence } from "../idle-wait.ts";
-import type { PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
+import type { PtyExit, PtyProcess, PtySpec } from "./driver.ts";
+import { directReader, MasterPty, OutputCounter, type PtyOutput, type PtyProgram } from "./master-pty.ts";
 import { MasterWriter } from "./master-writer.ts";
 
-export class AdoptedPty implements PtyProcess {
-  readonly exited: Promise<void>;
-  readonly ended: Promise<PtyExit>;
-  #hasExited = false;
-  #chunks = 0;
-  #usage: ProcessUsage | undefined;
-  readonly reader: PtyProcess["reader"];
-  readonly #writer: MasterWriter;
+export function adoptPty(
+  pid: number,
+  { masterFd, pending }: LivePtyState,
+  unpacking: Unpacking,
+  onOutput: PtySpec["onOutput"],
+): PtyProcess {
+  const counter = new OutputCounter(onOutput);
+  const writer = new MasterWriter(masterFd);
+  const output = directReader(masterFd, counter.push) ?? readByBun(masterFd, counter.push);
+  const input = unpacking.bytes(pending);
+  // Until the read gate opens, a rollback must find the input unwritten.
+  void Promise.resolve(readGate.whenOpen).then(() => writer.write(input));
+  return new MasterPty(new AdoptedProgram(pid), writer, output, counter);
+}
 
-  constructor(
-    { onOutput }: Pick<PtySpec, "onOutput">,
-    readonly pid: number,
-    { masterFd, pending }: LivePtyState,
-    given: Unpacking,
-  ) {
-    this.#writer = new MasterWriter(masterFd);
-    const printed = (chunk: Uint8Array) => {
-      this.#chunks++;
-      onOutput(chunk);
-    };
-    const reader = readMaster(masterFd, printed);
-    const pipe = reader ? undefined : readByBun(masterFd, printed);
-    this.reader = reader;
-    const input = given.bytes(pending);
-    void Promise.resolve(readGate.over).then(() => this.#writer.write(input));
-    const end = endOfAdopted(pid);
-    this.exited = end.then(() => {
-      this.#hasExited = true;
-      reader?.programEnded();
-    });
-    this.ended = end.then(async ({ usage, ...exit }) => {
+class AdoptedProgram implements PtyProgram {
+  readonly exit: Promise<PtyExit>;
+  #usage: ProcessUsage | undefined;
+
+  constructor(readonly pid: number) {
+    this.exit = exitOfAdopted(pid).then(({ usage, ...exit }) => {
       this.#usage = usage;
-      await Promise.race([(reader ?? pipe)!.ended, silence(() => this.#chunks)]);
-      reader?.finish();
-      await pipe?.stop();
-      this.#writer.close();
       return exit;
     });
-  }
-
-  get pendingBytes(): number {
-    return this.#writer.pendingBytes;
-  }
-
-  write(bytes: Uint8Array): void {
-    this.#writer.write(bytes);
-  }
-
-  resize(size: TerminalSize): void {
-    if (!this.#hasExited) setSize(this.#writer.fd, size);
   }
 
   usage(): ProcessUsage | undefined {
     return this.#usage;
   }
-
-  get isAtRest(): boolean {
-    return !this.#hasExited;
-  }
-
-  pack(packing: Packing): LivePtyState {
-    const { fd, pending } = this.#writer;
-    return { masterFd: packing.descriptor(fd), pending: packing.bytes(pending) };
-  }
 }
 
-function readByBun(masterFd: number, onOutput: PtySpec["onOutput"]): PipeReader {
+function readByBun(masterFd: number, onOutput: PtySpec["onOutput"]): PtyOutput {
   const fd = duplicate(masterFd);
   if (fd === undefined) throw new Error("no more file descriptors for a terminal");
-  return new PipeReader(fd, onOutput);
+  const pipe = new PipeReader(fd, onOutput);
+  return { ended: pipe.ended, finish: () => pipe.stop() };
 }
 
-/** Of a terminal that ended before. */
-export const pastPty = (pid: number): PtyProcess => ({
+/** For a program that had ended before the upgrade. */
+export const endedPty = (pid: number): PtyProcess => ({
   pid,
   exited: new Promise(() => {}),
   ended: new Promise(() => {}),

@@ -1,22 +1,21 @@
-// Loads bun-pty. Bun unpacks a shared object that is embedded in the executable into $TMPDIR under a name that can be
-// foretold, takes a file that is there already, and never removes it. So it is unpacked here: into a private directory,
-// which is removed as soon as the library is loaded.
+// Loads bun-pty. Bun unpacks an embedded shared object into $TMPDIR under a predictable name, uses an existing file of
+// that name, and never removes it. So this file unpacks it into a private directory, removed as soon as it is loaded.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runsOnMusl } from "../../../platform/linux/musl.ts";
+import { runsOnMusl } from "../../../platform/own-program.ts";
 import { TrlError } from "../../../protocol/errors.ts";
 import { failureOf } from "../../../util/failure.ts";
 
 type Library = typeof import("bun-pty");
 
-/** Where the library looks first. */
+/** The library loads the file that this variable names. */
 const pathVariable = "BUN_PTY_LIB";
 const embeddedPrefix = "/$bunfs/";
 
 let library: Library | undefined;
 
-/** When it is first wanted: its shared object takes time. */
+/** Loaded on first use, as its shared object takes time to load. */
 export function bunPtyLibrary(): Library {
   library ??= load();
   return library;
@@ -40,7 +39,7 @@ function load(): Library {
   }
 }
 
-/** The ternaries stand inside the names, as in the library itself: the bundler embeds this platform's file alone. */
+/** The ternaries are inside the names, as in the library itself, so that the bundler embeds this platform's file only. */
 function sharedObject(): string {
   if (process.platform === "linux" && runsOnMusl())
     return require(

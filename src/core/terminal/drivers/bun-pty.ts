@@ -1,12 +1,12 @@
-// Terminals by the bun-pty library. It decodes output to text, so that bytes that are none are lost; it takes a death
-// by signal for an exit with 1; and it gives the program the daemon's environment with ours on top, so that what is
-// not ours is taken out again by env(1). Its own `kill` invents an exit code and is called for its cleanup only.
+// The driver for the bun-pty library. The library decodes output to text, so invalid UTF-8 is lost; it reports a death by
+// signal as exit code 1; and it merges the program's environment into the daemon's, so env(1) removes the rest again.
+// Its `kill` invents an exit code and is called after the exit only, to free the library's memory.
 import type { IPty } from "bun-pty";
 import { unreadInput } from "../../../platform/terminal.ts";
 import { bunPtyLibrary } from "./bun-pty-library.ts";
 import type { PtyDriver, PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
 
-/** How long the library's thread may take to pass a write on to the terminal, on a busy machine. */
+/** How long the library's thread may take to pass a write to the terminal, on a busy machine. */
 const deliveryMs = 30;
 
 export const bunPtyDriver: PtyDriver = {
@@ -24,7 +24,7 @@ class BunPty implements PtyProcess {
 
   constructor(spec: PtySpec) {
     const { env, workingDir, cols, rows, onOutput } = spec;
-    const [file, ...args] = withoutInherited(spec);
+    const [file, ...args] = withoutDaemonVariables(spec);
     const { resolve, promise } = Promise.withResolvers<PtyExit>();
     this.#pty = bunPtyLibrary().spawn(file, args, {
       name: env["TERM"] ?? "dumb",
@@ -47,13 +47,13 @@ class BunPty implements PtyProcess {
   }
 
   /**
-   * The library does not report it. While the program has something left to read, nothing counts as taken; while the
-   * library's thread may not have passed a write on to the terminal, that write does not count as taken either.
+   * An estimate, as the library does not report it: writes of the last `deliveryMs` may still be in the library's queue
+   * and count as pending; all writes do while the terminal holds unread input.
    */
   get pendingBytes(): number {
-    const passedOn = performance.now() - deliveryMs;
-    if (this.#writes.some(({ atMs }) => atMs < passedOn) && unreadInput(this.pid) === 0)
-      this.#writes = this.#writes.filter(({ atMs }) => atMs >= passedOn);
+    const deliveredBefore = performance.now() - deliveryMs;
+    if (this.#writes.some(({ atMs }) => atMs < deliveredBefore) && unreadInput(this.pid) === 0)
+      this.#writes = this.#writes.filter(({ atMs }) => atMs >= deliveredBefore);
     return this.#writes.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
@@ -68,15 +68,15 @@ class BunPty implements PtyProcess {
 
   usage(): undefined {}
 
-  /** Its threads read ahead and wait for the program where nobody can look: it cannot be handed over. */
+  /** `pack` is missing: the library's threads hold output and the exit status, so an upgrade cannot save them. */
   readonly isAtRest = true;
 }
 
-function withoutInherited({ argv, env, daemonVariables }: PtySpec): PtySpec["argv"] {
-  const given = new Set([...daemonVariables, "SHELL"]); // the library adds that one by itself
-  const foreign = [...given].filter((name) => !Object.hasOwn(env, name));
+function withoutDaemonVariables({ argv, env, daemonVariables }: PtySpec): PtySpec["argv"] {
+  const inherited = new Set([...daemonVariables, "SHELL"]); // the library adds SHELL itself
+  const foreign = [...inherited].filter((name) => !Object.hasOwn(env, name));
   if (foreign.length === 0) return argv;
-  // env(1) would take a path with "=" in it for a variable.
+  // env(1) takes a path that contains "=" for a variable.
   const program = argv[0].includes("=") ? ["/bin/sh", "-c", 'exec "$0" "$@"', ...argv] : argv;
   return ["/usr/bin/env", ...foreign.flatMap((name) => ["-u", name]), ...program];
 }

@@ -1,9 +1,10 @@
-// What a driver of pseudo-terminals must give. Bytes in, bytes out; who reads them and how is not its business.
+// The interface of a pseudo-terminal driver: it starts a program on a terminal and passes bytes in both directions.
+// It does not store or interpret output.
 
+import type { ProcessUsage } from "../../../platform/process-usage.ts";
 import type { DriverName } from "../../../protocol/pty.ts";
 import type { Packing } from "../../../upgrade/schema/fields.ts";
 import type { LivePtyState } from "../../../upgrade/schema/terminals.ts";
-import type { ProcessUsage } from "../../isolation/meter.ts";
 import type { Env } from "../../process/environment.ts";
 import type { MasterReader } from "./master-reader-linux.ts";
 
@@ -13,47 +14,47 @@ export interface TerminalSize {
 }
 
 export interface PtySpec extends TerminalSize {
-  /** The program as a path that exists, and its arguments. */
+  /** An existing path of the program, and its arguments. */
   argv: [program: string, ...args: string[]];
-  /** All of the program's environment, and nothing else. */
+  /** The complete environment of the program. */
   env: Env;
-  /** Names of the daemon's own variables, for a driver that would pass them on. */
+  /** Names of the daemon's own variables, for a driver that passes them on. */
   daemonVariables: string[];
   workingDir: string;
-  /** The chunk may be used during the call, and not be kept. */
+  /** The chunk is valid during the call only. */
   onOutput(chunk: Uint8Array): void;
 }
 
 export interface PtyExit {
-  /** 128+n for a death by signal. */
+  /** 128+n after signal n. */
   exitCode: number;
   signal: string | null;
 }
 
 export interface PtyProcess {
   readonly pid: number;
-  /** The program itself has ended. */
+  /** Resolves when the program itself has exited. */
   readonly exited: Promise<void>;
-  /** Resolves when the program has ended and what it had written has been handed over; everything is closed then. */
+  /** Resolves after `exited`, when all output was delivered and all descriptors are closed. */
   readonly ended: Promise<PtyExit>;
-  /** Takes everything; `pendingBytes` says how much of it the program's side has not taken yet. */
+  /** Accepts everything and queues what the terminal does not take; `pendingBytes` is the length of that queue. */
   write(bytes: Uint8Array): void;
   readonly pendingBytes: number;
-  /** Absent where Bun or a library reads the output. */
+  /** The daemon's own reader (direct read); undefined while Bun or a library reads the output. */
   readonly reader?: MasterReader | undefined;
   resize(size: TerminalSize): void;
-  /** Of the program and of what it waited for, once it has ended; undefined where the driver does not tell. */
+  /** Resource usage of the program and the children it waited for, after its exit; undefined if the driver has none. */
   usage(): ProcessUsage | undefined;
-  /** The program runs, and nobody has seen its end yet. */
+  /** The program has not exited as far as the daemon knows; an upgrade waits for `ended` otherwise. */
   readonly isAtRest: boolean;
-  /** Hands it to the program that comes. Absent where the driver cannot. */
+  /** Saves the terminal for an upgrade; undefined if the driver cannot. */
   readonly pack?: ((packing: Packing) => LivePtyState) | undefined;
 }
 
 export interface DriverCapabilities {
-  /** Bytes that are no text arrive as they were written. */
+  /** Bytes that are not valid UTF-8 arrive unchanged. */
   raw_bytes: boolean;
-  /** The signal that ended a program is told. */
+  /** The driver reports the signal that ended a program. */
   exit_signal: boolean;
 }
 

@@ -1,29 +1,31 @@
-// Reads a terminal's master by a descriptor of our own, a bounded piece at a time, so that a program that prints quickly
-// cannot keep the daemon from its other clients. FIONREAD says whether there is output: a `poll`, or a read of an empty
-// master, waits for the kernel thread that passes the output on, milliseconds where the processors are busy.
+// Direct read: reads a terminal's master by the daemon's own descriptor, a bounded piece at a time, so that a program
+// that prints quickly cannot starve the other clients. FIONREAD shows whether output is available: `poll`, or a read of
+// an empty master, waits for the kernel thread that flushes the output, which takes milliseconds on a busy machine.
 
 import { closeFd, readInto } from "../../../platform/libc.ts";
-import { unwatchReadable, watchReadable } from "../../../platform/linux/readiness.ts";
-import { hasOutput, openSlave } from "../../../platform/linux/terminal.ts";
-import { floodTurnBytes, longestPatienceMs } from "../../limits.ts";
-import { readGate } from "../../process/read-gate.ts";
+import { readGate } from "../../../platform/read-gate.ts";
+import { unwatchReadable, watchReadable } from "../../../platform/readiness.ts";
+import { hasOutput, openSlave } from "../../../platform/terminal.ts";
+import { floodTurnBytes, outputWaitMaxMs } from "../../limits.ts";
 import type { PtySpec } from "./driver.ts";
+import type { PtyOutput } from "./master-pty.ts";
 
-/** More than the kernel keeps of a terminal's output. */
-const terminalHoldsBytes = 128 * 1024;
+/** More than the kernel buffers of a terminal's output. */
+const kernelBufferBytes = 128 * 1024;
 
-/** Where the kernel has no memory to watch a terminal. */
+/** Delay before a retry, after the kernel had no memory to watch the descriptor. */
 const retryMs = 10;
 
-const memory = Buffer.allocUnsafeSlow(floodTurnBytes);
+/** Scratch memory of all readers: its contents are valid during one `onOutput` call. */
+const scratch = Buffer.allocUnsafeSlow(floodTurnBytes);
 
-export class MasterReader {
-  /** Resolves when the program has ended, no process has the terminal open any more and all of its output was read. */
+export class MasterReader implements PtyOutput {
+  /** Resolves when the program has exited, no process has the terminal open any more and all output was delivered. */
   readonly ended: Promise<void>;
   readonly #end = Promise.withResolvers<void>();
   /**
-   * The program's side of the terminal, held until the program ends: a program may close its terminal and open it again
-   * (`exec >log 2>&1; echo prompt >/dev/tty`). Without it the kernel hangs the terminal up in between.
+   * The slave side of the terminal, held open until the program exits: a program may close its terminal and open it
+   * again (`exec >log 2>&1; echo prompt >/dev/tty`), and without this descriptor the kernel hangs up in between.
    */
   #slaveFd: number | undefined;
   #hasProgramEnded = false;
@@ -36,19 +38,19 @@ export class MasterReader {
     this.ended = this.#end.promise;
   }
 
-  /** Undefined where the system does not tell when there is output; Bun has to read then. */
+  /** Undefined if the descriptor cannot be watched; Bun has to read it then. */
   static start(fd: number, onOutput: PtySpec["onOutput"]): MasterReader | undefined {
     const reader = new MasterReader(fd, onOutput);
     if (!reader.#watch()) return undefined;
     reader.#slaveFd = openSlave(fd);
-    if (readGate.over) {
+    if (readGate.whenOpen) {
       reader.pause();
-      void readGate.over.then(() => reader.resume());
+      void readGate.whenOpen.then(() => reader.resume());
     }
     return reader;
   }
 
-  /** `onOutput` is not called until `resume`; `read` can be. */
+  /** Backpressure: until `resume`, output is delivered by `deliver` only. */
   pause(): void {
     unwatchReadable(this.fd);
   }
@@ -57,61 +59,68 @@ export class MasterReader {
     if (!this.#isStopped && !this.#watch()) setTimeout(() => this.resume(), retryMs);
   }
 
-  /** What it has printed is read in the usual way, and then `ended` resolves. */
+  /** The remaining output is read in the usual way, then `ended` resolves. */
   programEnded(): void {
     this.#hasProgramEnded = true;
     this.#closeSlave();
   }
 
   /**
-   * Reads what the program has printed and stops, before the descriptor is closed. Where other terminals print as well,
-   * that may still be unread after any time. A background process may print on, so it is bounded.
+   * Delivers what the kernel still buffers and stops, before the descriptor is closed. While other terminals print,
+   * output may stay unread for any time after the exit. A background process may print on, so the loop is bounded.
    */
   finish(): void {
-    for (let bytes = 0; !this.#isStopped && bytes < terminalHoldsBytes; ) {
-      const length = readInto(this.fd, memory, 0);
+    for (let bytes = 0; !this.#isStopped && bytes < kernelBufferBytes; ) {
+      const length = readInto(this.fd, scratch, 0);
       if (length <= 0) break;
       bytes += length;
-      this.onOutput(memory.subarray(0, length));
+      this.onOutput(scratch.subarray(0, length));
     }
     this.stop();
   }
 
-  /** For good, before the descriptor is closed. */
+  /** Stops for good; must be called before the descriptor is closed. */
   stop(): void {
     this.#isStopped = true;
     this.pause();
     this.#closeSlave();
   }
 
+  /** Reads one bounded piece and passes it to `onOutput`. Returns its length. */
+  deliver(timeoutMs: number): number {
+    const length = this.read(scratch, timeoutMs);
+    if (length > 0) this.onOutput(scratch.subarray(0, length));
+    return length;
+  }
+
   /**
-   * How much was read into the memory: what is there, and what comes within so many milliseconds after the last of it.
-   * A program that prints byte by byte is not waited for until the memory is full: no client is served meanwhile.
+   * Reads what is available, and what follows within `timeoutMs` after each piece. Blocks the event loop meanwhile, so
+   * the sum of the waits is bounded too: a program that prints byte by byte would otherwise fill all of the memory.
    */
-  read(into: Uint8Array, patienceMs: number): number {
+  read(into: Uint8Array, timeoutMs: number): number {
     if (this.#isStopped) return 0;
     let length = 0;
-    const deadline = performance.now() + longestPatienceMs;
-    for (let heardAt = performance.now(); length < into.length; ) {
+    const deadline = performance.now() + outputWaitMaxMs;
+    for (let lastReadAt = performance.now(); length < into.length; ) {
       if (hasOutput(this.fd)) {
         const bytes = readInto(this.fd, into, length);
         if (bytes <= 0) break;
         length += bytes;
-        heardAt = performance.now();
-      } else if (performance.now() >= Math.min(heardAt + patienceMs, deadline)) break;
+        lastReadAt = performance.now();
+      } else if (performance.now() >= Math.min(lastReadAt + timeoutMs, deadline)) break;
     }
     return length;
   }
 
   #readable(isHungUp: boolean): void {
-    let length = this.read(memory, 0);
-    // Output of a program that has ended may not be counted by FIONREAD yet; a read gives it, and fails behind it.
-    if (length === 0) length = readInto(this.fd, memory, 0);
-    if (length > 0) this.onOutput(memory.subarray(0, length));
+    if (this.deliver(0) > 0) return;
+    // FIONREAD may not count the output of a program that has exited yet; a read returns it, and fails after it.
+    const length = readInto(this.fd, scratch, 0);
+    if (length > 0) this.onOutput(scratch.subarray(0, length));
     else if (isHungUp) this.#hungUp();
   }
 
-  /** While the program lives, `vhangup` alone can have done it: opened again, the terminal is none that is hung up. */
+  /** While the program runs, only `vhangup` can be the cause; opening the slave side again ends the hang-up. */
   #hungUp(): void {
     if (!this.#hasProgramEnded) {
       this.#closeSlave();

@@ -1,40 +1,47 @@
-// Terminals by Bun itself. Only the inline `terminal` option gives the program a controlling terminal. On Linux the daemon
-// then reads, writes and resizes the terminal by a descriptor of its own, and Bun's are closed.
+// The default driver: Bun starts the program, as only the inline `terminal` option of Bun.spawn makes the terminal the
+// program's controlling terminal. On Linux the daemon then reads, writes and resizes it by its own descriptor.
 import { constants } from "node:os";
-import { duplicateMaster, readMaster, setSize } from "../../../platform/terminal.ts";
-import type { Packing } from "../../../upgrade/schema/fields.ts";
-import type { LivePtyState } from "../../../upgrade/schema/terminals.ts";
-import { rollBack } from "../../process/garbage.ts";
-import { usageOf } from "../../process/usage.ts";
-import { silence } from "../idle-wait.ts";
+import { freeChunk } from "../../../platform/garbage.ts";
+import { usageOf } from "../../../platform/process-usage.ts";
+import { duplicateMaster } from "../../../platform/terminal.ts";
+import type { ProcessUsage } from "../../isolation/meter.ts";
 import type { PtyDriver, PtyExit, PtyProcess, PtySpec, TerminalSize } from "./driver.ts";
+import {
+  directReader,
+  MasterPty,
+  OutputCounter,
+  type PtyInput,
+  type PtyOutput,
+  type PtyProgram,
+} from "./master-pty.ts";
 import { MasterWriter } from "./master-writer.ts";
 
 export const nativeDriver: PtyDriver = {
   name: "native",
   capabilities: { raw_bytes: true, exit_signal: true },
-  spawn: (spec) => new NativePty(spec),
+  spawn,
 };
 
-class NativePty implements PtyProcess {
-  readonly exited: Promise<void>;
-  readonly ended: Promise<PtyExit>;
-  readonly #child: Bun.Subprocess;
-  /** Where there is none (macOS), Bun itself writes. */
-  readonly #writer: MasterWriter | undefined;
-  #pendingBytes = 0;
-  #chunks = 0;
-  #hasExited = false;
-  #isClosed = false;
-  readonly reader: PtyProcess["reader"];
-  readonly pack: PtyProcess["pack"];
-  readonly #outputEnded = Promise.withResolvers<void>();
+function spawn(spec: PtySpec): PtyProcess {
+  const counter = new OutputCounter(spec.onOutput);
+  const bun = new BunTerminal(spec, counter.push);
+  const masterFd = duplicateMaster(bun.pid);
+  if (masterFd === undefined) return new MasterPty(bun, bun, bun, counter); // macOS
+  const reader = directReader(masterFd, counter.push);
+  if (reader) bun.close(); // Bun must not read the same output; the daemon's descriptor keeps the terminal open
+  return new MasterPty(bun, new MasterWriter(masterFd), reader ?? bun, counter);
+}
 
-  constructor({ argv, env, workingDir, cols, rows, onOutput }: PtySpec) {
-    const printed = (chunk: Uint8Array) => {
-      this.#chunks++;
-      onOutput(chunk);
-    };
+/** The program as Bun's child. Bun reads and writes its terminal where the daemon does not do so itself. */
+class BunTerminal implements PtyProgram, PtyInput, PtyOutput {
+  readonly ended: Promise<void>;
+  readonly exit: Promise<PtyExit>;
+  readonly #child: Bun.Subprocess;
+  #pendingBytes = 0;
+
+  constructor({ argv, env, workingDir, cols, rows }: PtySpec, onOutput: PtySpec["onOutput"]) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ended = promise;
     this.#child = Bun.spawn(argv, {
       env,
       cwd: workingDir,
@@ -42,84 +49,54 @@ class NativePty implements PtyProcess {
         cols,
         rows,
         data: (_terminal, chunk) => {
-          printed(chunk);
-          rollBack(chunk);
+          onOutput(chunk);
+          freeChunk(chunk);
         },
-        // It comes after every write, when all of it has been taken.
+        // Bun calls this after each write, once the terminal has taken everything.
         drain: () => {
           this.#pendingBytes = 0;
         },
         // The end of the output, not of the program.
-        exit: () => this.#outputEnded.resolve(),
+        exit: () => resolve(),
       },
     });
-    const masterFd = duplicateMaster(this.pid);
-    if (masterFd !== undefined) {
-      this.#writer = new MasterWriter(masterFd);
-      this.reader = readMaster(masterFd, printed);
-      if (this.reader) this.#terminal.close(); // Bun reads no more; our descriptor keeps the terminal open
-      this.pack = (packing) => this.#pack(packing);
-    }
-    this.exited = this.#child.exited.then(() => {
-      this.#hasExited = true;
-      this.reader?.programEnded();
-    });
-    this.ended = this.#end();
-  }
-
-  get #terminal(): Bun.Terminal {
-    return this.#child.terminal!;
+    this.exit = this.#child.exited.then(() => exitOf(this.#child));
   }
 
   get pid(): number {
     return this.#child.pid;
   }
 
-  get pendingBytes(): number {
-    return this.#writer?.pendingBytes ?? this.#pendingBytes;
-  }
-
-  write(bytes: Uint8Array): void {
-    if (this.#isClosed) return;
-    if (this.#writer) {
-      this.#writer.write(bytes);
-    } else {
-      this.#pendingBytes += bytes.length;
-      this.#terminal.write(bytes);
-    }
-  }
-
-  get isAtRest(): boolean {
-    return !this.#hasExited;
-  }
-
-  #pack(packing: Packing): LivePtyState {
-    const { fd, pending } = this.#writer!;
-    return { masterFd: packing.descriptor(fd), pending: packing.bytes(pending) };
-  }
-
-  resize(size: TerminalSize): void {
-    if (this.#isClosed) return;
-    if (this.#writer) setSize(this.#writer.fd, size);
-    else this.#terminal.resize(size.cols, size.rows);
-  }
-
-  usage() {
+  usage(): ProcessUsage | undefined {
     return usageOf(this.#child);
   }
 
-  async #end(): Promise<PtyExit> {
-    await this.#child.exited;
-    const outputEnded = this.reader?.ended ?? this.#outputEnded.promise;
-    await Promise.race([outputEnded, silence(() => this.#chunks)]);
-    this.#isClosed = true;
-    this.reader?.finish();
-    this.#terminal.close(); // or a descriptor is lost
-    this.#writer?.close();
-    const signal = this.#child.signalCode as NodeJS.Signals | number | null;
-    if (signal === null) return { exitCode: this.#child.exitCode ?? 0, signal: null };
-    // Bun has no names for the real-time signals.
-    if (typeof signal === "number") return { exitCode: 128 + signal, signal: `SIG${signal}` };
-    return { exitCode: 128 + (constants.signals[signal] ?? 0), signal };
+  get pendingBytes(): number {
+    return this.#pendingBytes;
   }
+
+  write(bytes: Uint8Array): void {
+    this.#pendingBytes += bytes.length;
+    this.#child.terminal!.write(bytes);
+  }
+
+  resize({ cols, rows }: TerminalSize): void {
+    this.#child.terminal!.resize(cols, rows);
+  }
+
+  finish(): void {
+    this.close();
+  }
+
+  close(): void {
+    this.#child.terminal!.close();
+  }
+}
+
+function exitOf({ exitCode, signalCode }: Bun.Subprocess): PtyExit {
+  const signal = signalCode as NodeJS.Signals | number | null;
+  if (signal === null) return { exitCode: exitCode ?? 0, signal: null };
+  // Bun has no names for the real-time signals.
+  if (typeof signal === "number") return { exitCode: 128 + signal, signal: `SIG${signal}` };
+  return { exitCode: 128 + (constants.signals[signal] ?? 0), signal };
 }

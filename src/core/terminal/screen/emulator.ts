@@ -1,13 +1,12 @@
-// The terminal emulator of the field, headless, and what its serializer leaves out. A few of its inner parts are
-// touched here and nowhere else; its version is pinned, and a property test holds the result.
+// xterm.js, headless, with corrections of what its serializer omits. Only this file uses internals of xterm.js; its
+// version is pinned, and a property test checks the result.
 import { SerializeAddon } from "@xterm/addon-serialize";
 import { type IBufferLine, Terminal } from "@xterm/headless";
 import { scrollbackLines } from "../../limits.ts";
 import type { TerminalSize } from "../drivers/driver.ts";
-import { resetSequence } from "./reset-sequence.ts";
-import { type Attributes, paintDifference, sgrOf } from "./row-painter.ts";
+import { type Attributes, paintDifference, resetSequence, sgrOf } from "./row-painter.ts";
 
-/** Beside its cells a line keeps characters of several code points, and attributes such as underline colours. */
+/** What a line stores outside of its cells: combined characters, and attributes such as underline colours. */
 interface InnerLine {
   _combined: Record<number, string>;
   _extendedAttrs: Record<number, unknown>;
@@ -26,7 +25,7 @@ interface Inner {
   coreMouseService: { activeEncoding: string };
   buffers: { normal: InnerBuffer; alt: InnerBuffer };
   _inputHandler: {
-    /** At once, where the emulator's own `write` takes a timer's time. */
+    /** Synchronous; the public `write` is deferred by a timer. */
     parse(data: Uint8Array | string): void;
     _parser: { currentState: number; reset(): void };
     _curAttrData: Attributes;
@@ -34,8 +33,8 @@ interface Inner {
 }
 
 /**
- * Sequences that the emulator carries out as often as their parameter says: a program could keep it busy for minutes, or
- * have it fill the memory, with a few bytes. Beyond a whole screen, once more makes no difference.
+ * Sequences that the emulator repeats as often as their parameter says: with a few bytes, a program could keep it busy for
+ * minutes or fill the memory. Repeating more often than the screen is large makes no difference.
  */
 const repeats = {
   S: "scrollUp",
@@ -48,10 +47,10 @@ const repeats = {
 } as const;
 type Repeat = (typeof repeats)[keyof typeof repeats];
 
-/** Nobody reads more of a title, and a program may set one of megabytes with each line. */
+/** A program may set a title of megabytes with each line. */
 const titleCharsMax = 1024;
 
-/** A line that began further above the screen is not read from its beginning: one without an end would be all of it. */
+/** Limit for finding the beginning of a wrapped line above the screen: a line without an end may fill the history. */
 const wrappedRowsMax = 100;
 
 const cellBytes = 12;
@@ -92,7 +91,7 @@ export class Emulator {
       this.#title = title.slice(0, titleCharsMax);
     });
     this.#boundRepeats();
-    // A snapshot or a redraw shows no links, and each one costs the emulator an object that every new line visits.
+    // Hyperlinks are ignored: no snapshot shows them, and the emulator iterates over all of them for each new line.
     this.#terminal.parser.registerOscHandler(8, () => true);
   }
 
@@ -102,7 +101,7 @@ export class Emulator {
         const { cols, rows } = this.#terminal;
         const screen = final === "b" ? cols * rows : Math.max(cols, rows);
         if (typeof count !== "number" || count <= screen) return false;
-        // The same column is reached as by all of them.
+        // Ends in the same column as the unbounded repetition.
         const bounded = final === "b" ? screen + (count % cols) : screen;
         return this.#inner._inputHandler[name]({ params: [bounded], length: 1 });
       });
@@ -116,7 +115,7 @@ export class Emulator {
     return this.#title;
   }
 
-  /** Since the beginning, also where they are not kept any more. */
+  /** Counts all scrolled lines since the beginning, including those no longer in the history. */
   get linesScrolled(): number {
     return this.#linesScrolled;
   }
@@ -139,18 +138,18 @@ export class Emulator {
     this.#terminal.resize(cols, rows);
   }
 
-  /** What its lines take, with what they keep beside their cells. */
+  /** Memory of all lines, with combined characters and extended attributes. */
   get estimatedBytes(): number {
     const { normal, alt } = this.#inner.buffers;
     return bytesOf(normal, this.#terminal.cols) + bytesOf(alt, this.#terminal.cols);
   }
 
-  /** Nothing is half read. */
+  /** The parser has not read a part of a sequence. */
   get isBetweenSequences(): boolean {
     return this.#inner._inputHandler._parser.currentState === 0;
   }
 
-  /** Whether text that only scrolls would push out everything that is there, and nothing is half read. */
+  /** Plain text scrolls the whole screen: no scroll region, mode or incomplete sequence prevents it. */
   get scrollsPlainly(): boolean {
     const { buffer } = this.#inner;
     const { wraparoundMode, insertMode, originMode } = this.#terminal.modes;
@@ -158,7 +157,7 @@ export class Emulator {
     return isWhole && wraparoundMode && !insertMode && !originMode && this.isBetweenSequences;
   }
 
-  /** Lines of the screen, with so many of those above it. */
+  /** Lines of the screen and of so many rows of the history. */
   lines(scrollback: number, read = textOf): string[] {
     const { active } = this.#terminal.buffer;
     const first = Math.max(0, active.baseY - scrollback);
@@ -166,7 +165,7 @@ export class Emulator {
     return Array.from({ length: count }, (_, at) => read(active.getLine(first + at)));
   }
 
-  /** What can be matched: long lines in one piece, although the screen breaks them. */
+  /** The text for pattern searches, in which wrapped rows are joined to lines. */
   logicalText(scrollback: number): string {
     const { active } = this.#terminal.buffer;
     let first = Math.max(0, active.baseY - scrollback);
@@ -176,7 +175,7 @@ export class Emulator {
     for (let at = first; at < active.baseY + this.#terminal.rows; at++) {
       const isContinued = active.getLine(at + 1)?.isWrapped === true;
       const line = active.getLine(at);
-      // A wide character that did not fit in the last column leaves it empty.
+      // A wide character that did not fit into the last column leaves that column empty.
       const isPadded = isContinued && line?.getCell(this.#terminal.cols - 1)?.getCode() === 0;
       text += line?.translateToString(!isContinued, 0, this.#terminal.cols - (isPadded ? 1 : 0)) ?? "";
       if (!isContinued) text += "\n";
@@ -184,7 +183,7 @@ export class Emulator {
     return text;
   }
 
-  /** Written to any terminal of this size, it shows the same and behaves the same. */
+  /** Sequences that bring any terminal of this size to the same content and modes. */
   redraw(scrollback: number): string {
     const { coreMouseService, coreService } = this.#inner;
     const { cursorStyle, cursorBlink } = coreService.decPrivateModes;
@@ -206,7 +205,7 @@ export class Emulator {
     this.#terminal.dispose();
   }
 
-  /** The serializer enters the alternate screen with the pen still coloured, which would fill it with that colour. */
+  /** Resets the pen before the alternate screen: the serializer does not, which fills that screen with the pen's colour. */
   #buffers(scrollback: number): string {
     const all = this.#serializer.serialize({ scrollback, excludeModes: true });
     if (!this.isAlternate) return all;
@@ -214,7 +213,7 @@ export class Emulator {
     return `${normal}\x1b[0m${all.slice(normal.length)}`;
   }
 
-  /** What the serializer gets wrong, found by reading what it wrote. */
+  /** Corrects errors of the serializer, found by parsing its output. */
   #corrections(screen: string): string {
     const read = new Terminal({
       ...this.size,
@@ -232,7 +231,7 @@ export class Emulator {
     return corrections;
   }
 
-  /** With the region and origin mode, which move it, and the pen. */
+  /** Restores scroll region and origin mode, which move the cursor, then the cursor and the pen. */
   #restoreCursor(): string {
     const { scrollTop, scrollBottom } = this.#inner.buffer;
     const { originMode } = this.#terminal.modes;
@@ -240,15 +239,15 @@ export class Emulator {
     const hasRegion = scrollTop !== 0 || scrollBottom !== this.#terminal.rows - 1;
     const region = hasRegion ? `\x1b[${scrollTop + 1};${scrollBottom + 1}r` : "";
     const row = (originMode ? cursorY - scrollTop : cursorY) + 1;
-    const place = (column: number) => `${region}${originMode ? "\x1b[?6h" : ""}\x1b[${row};${column + 1}H`;
+    const moveTo = (column: number) => `${region}${originMode ? "\x1b[?6h" : ""}\x1b[${row};${column + 1}H`;
     const pen = sgrOf(this.#inner._inputHandler._curAttrData);
-    if (cursorX < this.#terminal.cols) return place(cursorX) + pen;
-    // Behind the last column, where the next character begins a new row: that comes of writing the last one again.
+    if (cursorX < this.#terminal.cols) return moveTo(cursorX) + pen;
+    // Pending wrap: the cursor is after the last column. Writing the last character again restores that state.
     const line = this.#terminal.buffer.active.getLine(baseY + cursorY)!;
     const last = line.getCell(cursorX - 1)!;
     const start = last.getWidth() === 0 ? cursorX - 2 : cursorX - 1;
     const cell = line.getCell(start)!;
-    return place(start) + sgrOf(cell) + (cell.getChars() || " ") + pen;
+    return moveTo(start) + sgrOf(cell) + (cell.getChars() || " ") + pen;
   }
 
   #restoreModes(): string {
@@ -281,8 +280,8 @@ function bytesOf({ lines }: InnerBuffer, cols: number): number {
 const innerOf = (terminal: Terminal): Inner => (terminal as unknown as { _core: Inner })._core;
 
 /**
- * A program may write what the emulator throws on (`CSI 1 J` in the last corner is one such thing). It costs that
- * sequence and what came with it, no more.
+ * Some output makes the emulator throw (e.g. `CSI 1 J` in the last corner). Resetting the parser limits the damage to
+ * that sequence and the rest of its chunk.
  */
 function parse({ _inputHandler }: Inner, data: Uint8Array | string): void {
   try {

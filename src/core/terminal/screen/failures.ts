@@ -1,35 +1,35 @@
-// What went wrong with the reading of one screen, and when it is tried again.
+// Failures of one screen's reading: decides about backoff, retry and quarantine.
 import { screenBackoffMaxMs, screenBackoffMs } from "../../limits.ts";
 
-/** A process that ends so many times in a row while it reads one screen ends because of it. */
+/** After so many crashes of the screen process in a row during one screen's work, that screen is the cause. */
 const lossesMax = 3;
 
-/** An ordinary piece takes some milliseconds; so many in a row that take longer are no chance. */
+/** Ordinary work takes some milliseconds; so many slow pieces in a row are no coincidence. */
 const slowWorkMs = 100;
 const slowMax = 3;
 
 export class ReadFailures {
-  /** Why the screen is not what it should be. */
+  /** Why the screen is incomplete, as clients see it. */
   error: string | undefined;
   #losses = 0;
-  #offences = 0;
+  #budgetExceeded = 0;
   #pausedUntil = 0;
 
-  /** Why it is paused. */
+  /** Why reading is paused. */
   reason = "";
   #slowInARow = 0;
   #isSlow = false;
 
-  /** Has been over its budget, or takes long again and again: it is read where it cannot delay others. */
+  /** Has exceeded its budget, or is slow repeatedly: the quarantine process reads it, where it delays no other screen. */
   get isSuspect(): boolean {
-    return this.#offences > 0 || this.#isSlow;
+    return this.#budgetExceeded > 0 || this.#isSlow;
   }
 
   get isPaused(): boolean {
     return this.#pausedUntil > 0 && performance.now() < this.#pausedUntil;
   }
 
-  /** Something was read. True where it has just turned out to be slow. */
+  /** A piece of work succeeded. True if the screen became suspect by it. */
   wentWell(busyMs: number): boolean {
     this.#losses = 0;
     this.#slowInARow = busyMs > slowWorkMs ? this.#slowInARow + 1 : 0;
@@ -38,7 +38,7 @@ export class ReadFailures {
     return true;
   }
 
-  /** No process can be started just now. */
+  /** The screen process could not be started. */
   unavailable(message: string): void {
     this.reason = `the screen could not be read: ${message}`;
     this.#pausedUntil = performance.now() + screenBackoffMs;
@@ -48,21 +48,22 @@ export class ReadFailures {
     return Math.max(0, this.#pausedUntil - performance.now());
   }
 
-  /** The process has ended. True where this screen is the likely cause. */
+  /** The screen process crashed. True if this screen is the likely cause. */
   lostProcess(): boolean {
     return ++this.#losses >= lossesMax;
   }
 
   overBudget(message: string, offset: number): void {
-    this.error = `the screen could not be read: ${message}; it shows what was printed behind byte ${offset}`;
+    this.error = `the screen could not be read: ${message}; it shows what was printed after byte ${offset}`;
     this.reason = this.error;
-    const pauseMs = Math.min(screenBackoffMaxMs, screenBackoffMs * 2 ** this.#offences);
+    const pauseMs = Math.min(screenBackoffMaxMs, screenBackoffMs * 2 ** this.#budgetExceeded);
     this.#pausedUntil = performance.now() + pauseMs;
-    this.#offences++;
+    this.#budgetExceeded++;
     this.#losses = 0;
   }
 
-  leftOut(offset: number): void {
-    this.error = `the screen was made from the output behind byte ${offset}, without what was before it`;
+  /** Output before the offset was overwritten before it was read. */
+  lostOutput(offset: number): void {
+    this.error = `the screen shows what was printed after byte ${offset}; earlier output was overwritten unread`;
   }
 }

@@ -1,76 +1,76 @@
-// A flood of plain text scrolls everything out of sight, the history included: only its end makes a difference to the
-// screen, and reading the rest would cost as much as all else together. What is left out is exactly what cannot show.
+// Skips output that cannot show. A flood of plain text scrolls the screen and its history away, so only its end makes a
+// difference, while an emulator that reads all of it would cost as much as everything else together.
 
+import { freeChunk } from "../../../platform/garbage.ts";
 import { plainStart } from "../../../util/plain-start.ts";
 import { scrollbackLines } from "../../limits.ts";
-import { rollBack } from "../../process/garbage.ts";
 import type { OutputRing } from "../ring.ts";
 
 const newline = 0x0a;
 const ESC = 0x1b;
 
-/** Controls but tabs and line ends, escapes but colours, and C1 controls (c2 80..9f), which are no characters. */
+/** Controls except tabs and line ends, escapes except colours, and C1 controls (c2 80..9f). */
 const lasting = /[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\x1b(?!\[[\d;:]*m)|\xc2(?![\xa0-\xbf])/;
 const colour = /\x1b\[[\d;:]*m/g;
 
-/** Whether a piece of output has no effect that lasts: text, line ends, tabs and colours. In doubt it has. */
+/** True if a chunk consists of text, line ends, tabs and colours, which have no lasting effect. False in doubt. */
 export function isPlain(chunk: Uint8Array): boolean {
-  if (isLetter(chunk)) return true;
+  if (isOneCharacter(chunk)) return true;
   const from = chunk.length < wideBytesMin ? 0 : plainStart(chunk);
   return from === chunk.length || !lasting.test(latin1(chunk.subarray(from)));
 }
 
-/** Less is looked at as quickly in the other way. */
+/** Below this length the regular expression is as fast as `plainStart`. */
 const wideBytesMin = 512;
 
-/** What most echoes are. */
-const isLetter = (chunk: Uint8Array) => chunk.length === 1 && chunk[0]! >= 0x20 && chunk[0]! < 0x7f;
+/** The usual echo. */
+const isOneCharacter = (chunk: Uint8Array) => chunk.length === 1 && chunk[0]! >= 0x20 && chunk[0]! < 0x7f;
 
 const latin1 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 
-/** Lines of ordinary length are in so much. */
+/** Enough for all lines of the history, if they have ordinary lengths. */
 const tailBytes = 256 * 1024;
 
-/** A line of a flood is looked for in so much. */
+/** A line end of a flood is searched for in so many bytes. */
 const lineBytesMax = 4096;
 
-/** Where the next line begins; undefined where none does soon. */
+/** The offset of the next line's beginning; undefined if none is within `lineBytesMax`. */
 export function nextLine(ring: OutputRing, from: number): number | undefined {
   const end = ring.copy(from, from + lineBytesMax).indexOf(newline);
   return end === -1 ? undefined : from + end + 1;
 }
 
 export interface Skip {
-  /** Up to there nothing has an effect but the colours. */
+  /** Output before this offset has no effect except for its colours. */
   to: number;
-  /** To be written in its stead. */
+  /** Replaces the skipped output. */
   colours: string;
 }
 
-/** For plain output that begins at the beginning of a line. Undefined where nothing can be skipped. */
+/** The output from `from` on must be plain and begin with a line. Undefined if nothing can be skipped. */
 export function skipFlood(ring: OutputRing, from: number, rows: number): Skip | undefined {
   const tailFrom = Math.max(from, ring.end - tailBytes);
   const to = lastLinesIn(ring, tailFrom, rows) ?? lastLinesIn(ring, from, rows);
   return to === undefined ? undefined : { to, colours: coloursIn(ring, from, to) };
 }
 
-/** Where the screen and its history begin, if all of their lines are behind `from`. */
+/** The offset of the first line of the history, if it is not before `from`. */
 function lastLinesIn(ring: OutputRing, from: number, rows: number): number | undefined {
   const copy = ring.copy(from);
   const cut = lastLines(Buffer.from(copy.buffer), rows);
-  rollBack(copy);
+  freeChunk(copy);
   return cut === undefined ? undefined : from + cut;
 }
 
 function lastLines(bytes: Buffer, rows: number): number | undefined {
   let cut = bytes.length;
-  // The first of them may be written over what is on the screen below the cursor, and must not stay.
+  // One screen more than the history: the first lines overwrite what is below the cursor, and must scroll away, too.
   for (let lines = scrollbackLines + 2 * rows + 1; lines > 0; lines--) {
     cut = bytes.lastIndexOf(newline, cut - 1);
     if (cut <= 0) return undefined;
   }
-  // The line ends must bring the cursor back to the first column.
+  // Without "\r" the line end does not move the cursor to the first column.
   return bytes[cut - 1] === 0x0d ? cut + 1 : undefined;
 }
 
@@ -78,7 +78,7 @@ function coloursIn(ring: OutputRing, from: number, to: number): string {
   if (!hasEscape(ring, from, to)) return "";
   const copy = ring.copy(from, to);
   const colours = coloursOf(Buffer.from(copy.buffer));
-  rollBack(copy);
+  freeChunk(copy);
   return colours;
 }
 
@@ -91,7 +91,7 @@ function hasEscape(ring: OutputRing, from: number, to: number): boolean {
   return false;
 }
 
-/** All since the last reset; what came before it has no effect any more. */
+/** All colours since the last reset. */
 function coloursOf(skipped: Buffer): string {
   const reset = Math.max(0, skipped.lastIndexOf("\x1b[0m"), skipped.lastIndexOf("\x1b[m"));
   return (latin1(skipped.subarray(reset)).match(colour) ?? []).join("");

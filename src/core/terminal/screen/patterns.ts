@@ -1,16 +1,16 @@
-// Looks for text and regular expressions on a screen. RE2 takes time linear in the text whatever the expression is; a
-// backtracking engine can be kept busy for minutes by a prompt such as `([\w.-]+\s*)+[$#] $`. What RE2 does not know,
-// lookaround and back references, is left to that engine, where it can harm no other screen and within a limit.
+// Searches a screen for text and regular expressions. RE2 takes linear time for any expression; a backtracking engine may
+// take minutes for a prompt such as `([\w.-]+\s*)+[$#] $`. Expressions that RE2 does not support (lookaround, back
+// references) use the backtracking engine, in the quarantine process and with a time limit.
 import { RE2JS } from "re2js";
 import type { Emulator } from "./emulator.ts";
 import type { Pattern, Refusal } from "./work.ts";
 
 export type Found = "text" | "regex" | undefined;
 
-/** A longer expression takes longer to compile than a screen to be drawn. */
+/** A longer expression takes longer to compile than a screen takes to draw. */
 const regexCharsMax = 10_000;
 
-/** What one search by the backtracking engine may take. When it gives up by itself, it says that there is no match. */
+/** Limit of one search by the backtracking engine. The engine has a limit of its own, and reports no match then. */
 const backtrackingMs = 250;
 
 export class PatternError extends Error implements Refusal {
@@ -25,7 +25,7 @@ export class PatternError extends Error implements Refusal {
 export class Matcher {
   readonly #text: string | undefined;
   readonly #regex: ((shown: string) => boolean) | undefined;
-  #seenLines: number | undefined;
+  #searchedLines: number | undefined;
 
   /** Throws a PatternError. */
   constructor({ text, regex, mayBacktrack = false }: Pattern) {
@@ -33,17 +33,17 @@ export class Matcher {
     this.#regex = regex === undefined ? undefined : compile(regex, mayBacktrack);
   }
 
-  /** Throws a PatternError where it takes too long. */
+  /** Throws a PatternError if it takes too long. */
   match(shown: string): Found {
     if (this.#text !== undefined && shown.includes(this.#text)) return "text";
     return this.#regex?.(shown) ? "regex" : undefined;
   }
 
-  /** The screen, and above it the lines that have scrolled by since the last look. */
-  look(emulator: Emulator): Found {
+  /** Searches the screen and the lines that have scrolled away since the last call. */
+  search(emulator: Emulator): Found {
     const { linesScrolled } = emulator;
-    const shown = emulator.logicalText(linesScrolled - (this.#seenLines ?? linesScrolled));
-    this.#seenLines = linesScrolled;
+    const shown = emulator.logicalText(linesScrolled - (this.#searchedLines ?? linesScrolled));
+    this.#searchedLines = linesScrolled;
     return this.match(shown);
   }
 }

@@ -1,32 +1,33 @@
-// What a terminal shows: its screen as long as it can be read, and the last of it afterwards.
+// What clients see of a terminal: the live screen while its output can be read again, and the final screen afterwards.
+// Owned by the Terminal; owns the Screen, and one more for each wait that runs in quarantine.
 import { TrlError } from "../../../protocol/errors.ts";
 import type { Snapshot, SnapshotFormat } from "../../../protocol/pty.ts";
 import type { Packing } from "../../../upgrade/schema/fields.ts";
 import type { FinalScreenState, TerminalState } from "../../../upgrade/schema/terminals.ts";
 import type { TerminalSize } from "../drivers/driver.ts";
 import type { OutputRing } from "../ring.ts";
-import type { Before } from "../start-program.ts";
-import { resetSequence } from "./reset-sequence.ts";
+import type { RestoredTerminal } from "../start-program.ts";
+import { resetSequence } from "./row-painter.ts";
 import { Screen } from "./screen.ts";
 import type { Screens } from "./screens.ts";
 import { firstSizeOf } from "./sizes.ts";
-import { blankScreen, finalView, shown } from "./snapshot.ts";
+import { blankScreen, finalView, snapshotOf } from "./snapshot.ts";
 import { NeedsBacktracking } from "./waits.ts";
 import type { Pattern } from "./work.ts";
 
-/** Where a screen cannot be drawn, a client gets so much of the last output instead. */
+/** If a screen cannot be drawn, a client gets so much of the last output instead. */
 const rawBytesMax = 16 * 1024;
 const newline = 0x0a;
 
 export interface Redraw {
   data: string;
-  /** Where the output goes on behind it. */
+  /** The output continues here. */
   offset: number;
 }
 
 interface Search {
   found: Promise<"text" | "regex">;
-  /** Everything that is printed by now is looked through. */
+  /** Resolves when all output printed so far is searched. */
   caughtUp(): Promise<unknown>;
   stop(): void;
 }
@@ -36,9 +37,9 @@ export class Picture {
   readonly #screen: Screen;
   readonly #screens: Screens;
   #size: TerminalSize;
-  /** Copies, for waits that could take long. */
-  readonly #apart = new Set<Screen>();
-  /** The last screen, where it could not be made again from what is kept. */
+  /** Copies in the quarantine process, for expressions that need a backtracking engine. */
+  readonly #copies = new Set<Screen>();
+  /** Set after the end, unless a replay of the ring rebuilds the screen. */
   #final: FinalScreenState | undefined;
   #finishing: Promise<void> | undefined;
 
@@ -46,19 +47,19 @@ export class Picture {
     ring: OutputRing,
     size: TerminalSize,
     screens: Screens,
-    before: Before | undefined,
+    restored: RestoredTerminal | undefined,
     onReply: (text: string) => void,
   ) {
-    const { screen, final } = before?.state ?? {};
+    const { screen, final } = restored?.state ?? {};
     this.#ring = ring;
     this.#size = size;
     this.#screens = screens;
     this.#screen = new Screen(ring, firstSizeOf(screen) ?? size, screens, onReply);
-    if (screen) this.#screen.takeOver(screen, before!.given);
+    if (screen) this.#screen.restore(screen, restored!.unpacking);
     this.#final = final;
   }
 
-  /** Before an upgrade. To be called until `isPacked`. */
+  /** Before an upgrade; to be called until `isPacked`. */
   preparePack(): void {
     if (!this.#final && !this.#finishing) this.#screen.preparePack();
   }
@@ -67,7 +68,7 @@ export class Picture {
     return this.#final !== undefined || (!this.#finishing && this.#screen.isPacked);
   }
 
-  /** The upgrade has not taken over. */
+  /** The upgrade was rolled back. */
   forgetPack(): void {
     this.#screen.forgetPack();
   }
@@ -78,70 +79,70 @@ export class Picture {
 
   printed(chunk: Uint8Array, isAttended: boolean): void {
     this.#screen.printed(chunk, isAttended);
-    for (const screen of this.#apart) screen.printed(chunk, true);
+    for (const screen of this.#copies) screen.printed(chunk, true);
   }
 
   resized(size: TerminalSize): void {
     this.#size = size;
     this.#screen.resized(size);
-    for (const screen of this.#apart) screen.resized(size);
+    for (const screen of this.#copies) screen.resized(size);
   }
 
   async snapshot(format: SnapshotFormat, scrollback: number): Promise<Omit<Snapshot, "cols" | "rows">> {
-    let why = "";
+    let failure = "";
     if (!this.#final) {
       try {
         const { answer, offset } = await this.#screen.ask({ kind: "shown", format, scrollback });
         return { ...answer, offset, screen_error: this.#screen.error };
       } catch (error) {
         // The program has ended and the screen is final, or the screen cannot be read.
-        why = (error as Error).message;
+        failure = (error as Error).message;
       }
     }
-    const final = this.#final ?? this.#blank(why);
+    const final = this.#final ?? this.#blank(failure);
     return {
-      ...shown(finalView(final), format, scrollback),
+      ...snapshotOf(finalView(final), format, scrollback),
       offset: this.#ring.end,
       screen_error: final.error,
     };
   }
 
-  /** Written to a terminal of the same size, it shows the same. */
+  /** Sequences that bring a client's terminal of the same size to the same content. */
   async redraw(scrollback: number): Promise<Redraw> {
     if (!this.#final) {
       try {
         const { answer, offset } = await this.#screen.ask({ kind: "redraw", scrollback });
         return { data: answer, offset };
       } catch {
-        // As above; but the client has a terminal of its own, which may read the output.
+        // The screen cannot be read; the client's own terminal may read the output.
         if (!this.#final) return { data: resetSequence, offset: this.#rawStart() };
       }
     }
     return { data: finalView(this.#final).redraw(scrollback), offset: this.#ring.end };
   }
 
-  /** Looks for a pattern from what is shown now on. `stop` must be called in the end. */
+  /** Searches the screen as it is now and all later output. `stop` must be called in the end. */
   waitFor(pattern: Pattern): Search {
     if (this.#final) return this.#searchFinal(pattern);
     let search: Search | Promise<Search> = this.#searchIn(this.#screen, pattern);
     let isStopped = false;
     const found = search.found.catch(async (error: unknown) => {
       if (!(error instanceof NeedsBacktracking)) throw error;
-      search = this.#screenApart().then((screen) => {
-        const apart = this.#searchIn(screen, { ...pattern, mayBacktrack: true });
-        if (isStopped) apart.stop();
-        return apart;
+      search = this.#copyToQuarantine().then((screen) => {
+        const quarantined = this.#searchIn(screen, { ...pattern, mayBacktrack: true });
+        if (isStopped) quarantined.stop();
+        return quarantined;
       });
       return await (await search).found;
     });
     const stop = () => {
       isStopped = true;
       if (!(search instanceof Promise)) search.stop();
-      else void search.then((apart) => apart.stop());
+      else void search.then((quarantined) => quarantined.stop());
     };
     const caughtUp = async () => {
       if (!(search instanceof Promise)) await search.caughtUp();
-      await (await search).caughtUp(); // which may be another one by now
+      await (await search).caughtUp(); // `search` may have moved to quarantine meanwhile
     };
     return { found, caughtUp, stop };
   }
@@ -153,7 +154,7 @@ export class Picture {
       caughtUp: () => screen.caughtUp(),
       stop: () => {
         stop();
-        if (this.#apart.delete(screen)) screen.dispose();
+        if (this.#copies.delete(screen)) screen.dispose();
       },
     };
   }
@@ -164,26 +165,26 @@ export class Picture {
     return { found, caughtUp: () => matched, stop() {} };
   }
 
-  /** The same screen, in the process where it cannot delay others. */
-  async #screenApart(): Promise<Screen> {
+  /** Copies the screen to the quarantine process, where a search cannot delay other screens. */
+  async #copyToQuarantine(): Promise<Screen> {
     const { data, offset } = await this.redraw(0);
     if (this.#final) throw new TrlError("SESSION_NOT_FOUND", "the program of this terminal has ended");
     const { quarantine } = this.#screens;
     const screen = new Screen(this.#ring, this.#size, { usual: quarantine, quarantine }, () => {});
-    screen.beginWith(Buffer.from(data), offset);
-    this.#apart.add(screen);
+    screen.startFrom(Buffer.from(data), offset);
+    this.#copies.add(screen);
     return screen;
   }
 
   /** The program has ended. */
   finish(): void {
-    if (!this.#screen.canForget) void this.condense();
+    if (!this.#screen.canReplay) void this.condense();
   }
 
-  /** Only the last screen is to be kept. */
+  /** Replaces the live screen with the final one. */
   condense(): Promise<void> {
-    for (const screen of this.#apart) screen.dispose();
-    this.#apart.clear();
+    for (const screen of this.#copies) screen.dispose();
+    this.#copies.clear();
     if (this.#final) return Promise.resolve();
     this.#finishing ??= this.#screen
       .ask({ kind: "final" })
@@ -199,25 +200,25 @@ export class Picture {
     return this.#finishing;
   }
 
-  /** The program has asked its terminal something, and the answer is on its way. */
+  /** The program has sent a terminal query, and the reply is not written yet. */
   get isAnswering(): boolean {
     return this.#screen.isAnswering;
   }
 
-  /** To be called now and then. */
-  rest(): void {
-    this.#screen.rest();
+  /** Closes the emulator if it is idle. To be called periodically. */
+  closeIdle(): void {
+    this.#screen.closeIdle();
   }
 
   dispose(): void {
-    for (const screen of [this.#screen, ...this.#apart]) screen.dispose();
+    for (const screen of [this.#screen, ...this.#copies]) screen.dispose();
   }
 
-  #blank(why: string): FinalScreenState {
-    return { ...blankScreen(this.#size), error: this.#screen.error ?? why };
+  #blank(failure: string): FinalScreenState {
+    return { ...blankScreen(this.#size), error: this.#screen.error ?? failure };
   }
 
-  /** The beginning of a line near the end. */
+  /** The offset of a line's beginning near the end of the output. */
   #rawStart(): number {
     const { start, end } = this.#ring;
     const from = Math.max(start, end - rawBytesMax);

@@ -1,9 +1,13 @@
-// Rows and attributes as the sequences that write them. The serializer of the field keeps which lines are continued
-// in the next row, but it is not exact: it leaves out empty rows that have a background, and loses count of the cursor
-// at the right margin. What it gets wrong is painted over.
+// Writes rows and attributes as escape sequences. The serializer of xterm.js keeps which lines wrap, but it is not exact:
+// it omits empty rows with a background, and miscounts the cursor at the right margin. This file repaints such rows.
 import type { IBuffer, IBufferCell, IBufferLine } from "@xterm/headless";
 
-/** What cells and the pen have in common. */
+/** Resets a terminal in any state, so that a redraw can begin. Keeps the terminal's own history. */
+export const resetSequence =
+  "\x1b[?1049l\x1b[!p\x1b[?9;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026;45;66;6;1l" +
+  "\x1b[4l\x1b[?7h\x1b[?25h\x1b[0 q\x1b[r\x1b(B\x0f\x1b[0m\x1b[H\x1b[2J";
+
+/** Attributes of a cell or of the pen. */
 export type Attributes = Pick<
   IBufferCell,
   | "getFgColorMode"
@@ -21,7 +25,7 @@ export type Attributes = Pick<
   | "isOverline"
 >;
 
-/** The emulator's modes of a colour: the 16, the 256, any. */
+/** The emulator's colour modes; any other mode except 0 is RGB. */
 const palette16 = 0x1000000;
 const palette256 = 0x2000000;
 
@@ -50,7 +54,7 @@ function colourCode(mode: number, colour: number, base: number): string {
   return `${base + 8};2;${colour >> 16};${(colour >> 8) & 255};${colour & 255}`;
 }
 
-/** Writes a row in its place, whatever was there. */
+/** Overwrites a row of the screen. */
 export function paintRow(line: IBufferLine, row: number): string {
   let painted = "";
   let pen = "";
@@ -60,14 +64,14 @@ export function paintRow(line: IBufferLine, row: number): string {
     if (sgr !== pen) painted += sgr;
     pen = sgr;
     const text = cell.getChars();
-    // Each run is put in its place: a character at the margin would leave the cursor behind.
+    // The cursor is set for each cell, as a character at the right margin leaves it in a pending-wrap state.
     painted += `\x1b[${row + 1};${column + 1}H${text || emptied(sgr)}`;
     column += Math.max(1, cell.getWidth());
   }
   return painted;
 }
 
-/** A row as text with its attributes, each run begun anew; without what was never written at its end. */
+/** A row as text with its attributes, without the unwritten cells at its end. */
 export function styledRow(line: IBufferLine | undefined): string {
   let text = "";
   let pen = plainPen;
@@ -85,7 +89,7 @@ export function styledRow(line: IBufferLine | undefined): string {
 
 const plainPen = "\x1b[0m";
 
-/** Behind the last cell that shows something: a character, or a background. */
+/** The column after the last cell with a character or a background. */
 function lastWritten(line: IBufferLine): number {
   for (let column = line.length - 1; column >= 0; column--) {
     const cell = line.getCell(column)!;
@@ -94,11 +98,11 @@ function lastWritten(line: IBufferLine): number {
   return 0;
 }
 
-/** An erased cell has a background at most; one with more is as good as a space. */
+/** An erased cell can only have a background; a cell with other attributes is written as a space. */
 const emptied = (sgr: string): string => (isBackground.test(sgr) ? "\x1b[1X" : " ");
 const isBackground = /^\x1b\[0(?:;(?:4[0-7]|10[0-7]|48;[\d;]+))?m$/;
 
-/** The rows of a screen in which it differs from another one. */
+/** Repaints the rows in which `got` differs from `wanted`. */
 export function paintDifference(wanted: IBuffer, got: IBuffer, rows: number): string {
   let painted = "";
   for (let row = 0; row < rows; row++) {
@@ -109,7 +113,7 @@ export function paintDifference(wanted: IBuffer, got: IBuffer, rows: number): st
   return painted;
 }
 
-/** The emulator keeps attributes as two numbers; only where these differ are they looked at one by one. */
+/** The emulator packs attributes into two numbers; if these are equal, the attributes need no comparison. */
 type Packed = IBufferCell & { fg: number; bg: number };
 
 function isSame(line: IBufferLine, other: IBufferLine | undefined): boolean {

@@ -1,22 +1,22 @@
-// A process beside the daemon in which emulators read output. A program chooses what its terminal has to read, and some
-// output takes minutes or gigabytes to read: here that stops no client of the daemon, and can be ended at any time.
+// The daemon's handle of a screen process, in which emulators read output. Hostile output can take an emulator minutes or
+// gigabytes: in another process this blocks no client, and the daemon kills the process when it exceeds its budget.
 import { constants, getPriority, setPriority } from "node:os";
-import { endBeforeDaemon } from "../../../platform/linux/oom-score.ts";
-import { ownFile } from "../../../platform/linux/own-file.ts";
-import { runningUsage } from "../../../platform/linux/running-usage.ts";
-import { screenProcessWord } from "../../../util/own-words.ts";
+import { killBeforeDaemon } from "../../../platform/oom-score.ts";
+import { ownExecutable } from "../../../platform/own-program.ts";
+import { runningUsage } from "../../../platform/process-usage.ts";
+import { screenProcessCommand } from "../../../util/internal-commands.ts";
 import { screenProcessBytesMax, screenProcessIdleMs, screenWorkMs } from "../../limits.ts";
 import type { ProcessOwnership } from "../../process/ownership.ts";
 import { requireDescriptors } from "../../resources.ts";
 import type { Result, Work } from "./work.ts";
 
-/** How often a piece of work is looked at while it is done. */
+/** How often the budget of running work is checked. */
 const watchMs = 100;
 
-/** On a busy machine the work may have to wait for a processor: so much longer than the time that it may use. */
-const patienceFactor = 10;
+/** The timeout as a multiple of the processor time limit: on a busy machine the work waits for a processor. */
+const timeoutFactor = 10;
 
-/** The work took more than it may, the process has ended for another reason, or it could not be started. */
+/** The work exceeded its budget, the process crashed, or it could not be started. */
 export type ScreenProcessFailure = "over budget" | "lost" | "unavailable";
 
 export class ScreenProcessError extends Error {
@@ -28,36 +28,33 @@ export class ScreenProcessError extends Error {
   }
 }
 
-/** Of all processes together: an emulator is in the one of its generation, and in no other. */
-let generations = 0;
-
-interface UnderWay {
+interface RunningWork {
   resolve(result: Result): void;
   reject(error: ScreenProcessError): void;
-  since: number;
-  /** Processor time of the process when the work was first looked at. */
+  startedMs: number;
+  /** Processor time of the process at the first check. */
   cpuMsBefore: number | undefined;
 }
 
 export class ScreenProcess {
-  /** Counts the processes: what a screen has in an earlier one is gone. */
-  generation = ++generations;
+  /** Identifies the process: after a restart the emulators are gone. */
+  instance = Symbol("screen process");
   #child: Bun.Subprocess | undefined;
-  #work: UnderWay | undefined;
+  #work: RunningWork | undefined;
   #watch: Timer | undefined;
   #idle: Timer | undefined;
 
   constructor(
     readonly ownership: ProcessOwnership,
-    /** Below others by so much, where several want a processor. */
+    /** Added to the daemon's own niceness. */
     readonly niceness: number,
   ) {}
 
-  /** Before there is work: it goes again where none comes. */
+  /** Starts the process before there is work; without work it stops after the idle timeout. */
   startAhead(): void {
     if (this.#child) return;
     this.#start();
-    this.rest();
+    this.stopWhenIdle();
   }
 
   #start(): void {
@@ -69,19 +66,19 @@ export class ScreenProcess {
       cwd: "/",
       stdio: ["ignore", "ignore", "ignore"],
       serialization: "advanced",
-      // What an ended process had still sent is not about the work of the next one.
+      // A late result of a killed process does not belong to the work of the next one.
       ipc: (result: Result) => {
         if (this.#child === child) this.#done(result);
       },
       onExit: () => this.#ended(child),
     });
     this.#child = child;
-    endBeforeDaemon(child.pid);
+    killBeforeDaemon(child.pid);
     setNiceness(child.pid, this.niceness);
     child.unref();
   }
 
-  /** One at a time. */
+  /** Must not be called again before the promise settles. */
   run(work: Work): Promise<Result> {
     clearTimeout(this.#idle);
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
@@ -91,17 +88,17 @@ export class ScreenProcess {
     } catch (error) {
       this.stop();
       this.#forget();
-      const why = `its process cannot be started: ${(error as Error).message}`;
-      reject(new ScreenProcessError(why, "unavailable"));
+      const message = `its process cannot be started: ${(error as Error).message}`;
+      reject(new ScreenProcessError(message, "unavailable"));
       return promise;
     }
-    this.#work = { resolve, reject, since: performance.now(), cpuMsBefore: undefined };
-    this.#watch ??= setInterval(() => this.#look(), watchMs);
+    this.#work = { resolve, reject, startedMs: performance.now(), cpuMsBefore: undefined };
+    this.#watch ??= setInterval(() => this.#checkBudget(), watchMs);
     return promise;
   }
 
-  /** Nothing is to be done now, and no screen is open: after a while the process goes. */
-  rest(): void {
+  /** Stops the process after the idle timeout, unless there is work before. */
+  stopWhenIdle(): void {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.stop(), screenProcessIdleMs);
     this.#idle.unref();
@@ -138,20 +135,20 @@ export class ScreenProcess {
 
   #forget(): void {
     this.#child = undefined;
-    this.generation = ++generations;
+    this.instance = Symbol("screen process");
   }
 
-  #look(): void {
-    const { since, cpuMsBefore } = this.#work!;
+  #checkBudget(): void {
+    const { startedMs, cpuMsBefore } = this.#work!;
     const { cpuMs, residentBytes } = runningUsage(this.#child!.pid) ?? {};
     if (residentBytes !== undefined && residentBytes > screenProcessBytesMax) {
       this.#fail(`it needs more than ${screenProcessBytesMax / 1024 / 1024} MB of memory`, "over budget");
       return;
     }
     this.#work!.cpuMsBefore ??= cpuMs;
-    const elapsedMs = performance.now() - since;
+    const elapsedMs = performance.now() - startedMs;
     const usedMs = cpuMs === undefined ? elapsedMs : cpuMs - (cpuMsBefore ?? cpuMs);
-    if (usedMs > screenWorkMs || elapsedMs > screenWorkMs * patienceFactor)
+    if (usedMs > screenWorkMs || elapsedMs > screenWorkMs * timeoutFactor)
       this.#fail(`a piece of its output takes more than ${screenWorkMs / 1000} s to read`, "over budget");
   }
 }
@@ -160,13 +157,13 @@ function setNiceness(pid: number, niceness: number): void {
   try {
     if (niceness > 0) setPriority(pid, Math.min(constants.priority.PRIORITY_LOW, getPriority() + niceness));
   } catch {
-    // It has ended already.
+    // The process has exited already.
   }
 }
 
-/** The file that runs now: another version may have been installed since. */
+/** The running executable itself: another version may have been installed at its path. */
 function ownCommand(): string[] {
   const isCompiled = Bun.main.startsWith("/$bunfs/");
-  const program = process.platform === "linux" ? ownFile : process.execPath;
-  return [program, ...(isCompiled ? [] : [Bun.main]), screenProcessWord];
+  const program = process.platform === "linux" ? ownExecutable : process.execPath;
+  return [program, ...(isCompiled ? [] : [Bun.main]), screenProcessCommand];
 }

@@ -1,27 +1,27 @@
-// The screen process's part: emulators that read output, answer questions about their screens and look for patterns. It
-// does one piece of work after the other; the daemon bounds how long one may take.
+// The work of a screen process: emulators that read output, answer queries about their screens and search for patterns.
+// It does one piece of work at a time; the daemon enforces the time limit.
 import { Emulator } from "./emulator.ts";
 import { type Found, Matcher, PatternError } from "./patterns.ts";
-import { finalScreen, shown, viewOf } from "./snapshot.ts";
+import { finalScreen, snapshotOf, viewOf } from "./snapshot.ts";
 import type { Piece, Query, Refusal, Result, Work } from "./work.ts";
 
-/** Patterns are looked for after each so many bytes, so that no line scrolls by unseen. */
-const lookBytes = 4096;
+/** Patterns are searched after each so many bytes, so that no line scrolls out of the history unsearched. */
+const searchBytes = 4096;
 
 /** A screen of 100,000 cells with its history and ordinary colours takes some 40 MB. */
 const screenBytesMax = 96 * 1024 * 1024;
-/** Memory is looked at when the process has grown by so much. */
+/** The memory of the emulators is checked when the process has grown by so much. */
 const growthBytes = 64 * 1024 * 1024;
 
-interface Opened {
+interface OpenScreen {
   emulator: Emulator;
   matchers: Map<number, Matcher>;
-  isAsked: boolean;
+  wantsReplies: boolean;
   replies: string;
 }
 
 export class ScreenReader {
-  readonly #opened = new Map<number, Opened>();
+  readonly #opened = new Map<number, OpenScreen>();
   #residentBytes = process.memoryUsage.rss();
 
   do(work: Work): Result {
@@ -41,7 +41,7 @@ export class ScreenReader {
       if (opened) this.#feed(opened, work, result);
       if (work.query) answer(work.query, opened?.emulator, result);
     } catch (error) {
-      // A fault of the emulator: without an answer the daemon would wait for the time that the work may take.
+      // A bug of the emulator. Without a result the daemon would wait for the timeout.
       result.broken = `its output cannot be read: ${(error as Error).message}`;
       this.#close(work.screen);
     }
@@ -54,12 +54,12 @@ export class ScreenReader {
 
   #open(screen: number, size: { cols: number; rows: number }): void {
     this.#close(screen);
-    const opened: Opened = {
+    const opened: OpenScreen = {
       emulator: new Emulator(size, (text) => {
-        if (opened.isAsked) opened.replies += text;
+        if (opened.wantsReplies) opened.replies += text;
       }),
       matchers: new Map(),
-      isAsked: false,
+      wantsReplies: false,
       replies: "",
     };
     this.#opened.set(screen, opened);
@@ -70,7 +70,7 @@ export class ScreenReader {
     this.#opened.delete(screen);
   }
 
-  #feed(opened: Opened, { pieces, patterns }: Work, result: Result): void {
+  #feed(opened: OpenScreen, { pieces, patterns }: Work, result: Result): void {
     const { emulator, matchers } = opened;
     for (const [number, pattern] of patterns) {
       matchers.delete(number);
@@ -80,10 +80,10 @@ export class ScreenReader {
         result.refused.push([number, refusalOf(error)]);
       }
     }
-    const look = () => {
+    const search = () => {
       for (const [number, matcher] of matchers) {
         try {
-          const found: Found = matcher.look(emulator);
+          const found: Found = matcher.search(emulator);
           if (!found) continue;
           result.found.push([number, found]);
         } catch (error) {
@@ -92,8 +92,8 @@ export class ScreenReader {
         matchers.delete(number);
       }
     };
-    if (patterns.length > 0) look();
-    for (const piece of pieces) feedPiece(opened, piece, look);
+    if (patterns.length > 0) search();
+    for (const piece of pieces) feedPiece(opened, piece, search);
     result.replies = opened.replies;
     opened.replies = "";
     result.isBetweenSequences = emulator.isBetweenSequences;
@@ -118,21 +118,21 @@ function refusalOf(error: unknown): Refusal {
   return { message, needsBacktracking };
 }
 
-function feedPiece(opened: Opened, piece: Piece, look: () => void): void {
+function feedPiece(opened: OpenScreen, piece: Piece, search: () => void): void {
   const { emulator, matchers } = opened;
   if ("size" in piece) {
     emulator.resize(piece.size);
-    look();
+    search();
     return;
   }
-  opened.isAsked = piece.isAsked;
+  opened.wantsReplies = piece.wantsReplies;
   if (matchers.size === 0) {
     emulator.write(piece.bytes);
     return;
   }
-  for (let at = 0; at < piece.bytes.length; at += lookBytes) {
-    emulator.write(piece.bytes.subarray(at, at + lookBytes));
-    look();
+  for (let at = 0; at < piece.bytes.length; at += searchBytes) {
+    emulator.write(piece.bytes.subarray(at, at + searchBytes));
+    search();
   }
 }
 
@@ -147,7 +147,7 @@ function answer(query: Query, emulator: Emulator | undefined, result: Result): v
   }
   if (!emulator) return;
   try {
-    if (query.kind === "shown") result.answer = shown(viewOf(emulator), query.format, query.scrollback);
+    if (query.kind === "shown") result.answer = snapshotOf(viewOf(emulator), query.format, query.scrollback);
     if (query.kind === "redraw") result.answer = emulator.redraw(query.scrollback);
     if (query.kind === "final") result.answer = finalScreen(emulator);
   } catch (error) {

@@ -1,43 +1,53 @@
-// Shares the screen processes among the screens of all terminals: each has its turn with one piece of work. A screen that
-// has once taken more than it may goes to a process of its own kind, where it cannot delay the others.
+// Schedules the screens of all terminals on two screen processes, one piece of work per screen in turn. Screens that
+// exceeded their budget use the second process (quarantine), where they cannot delay the others.
+//
+// Direction of calls: screens add themselves to a ScreenQueue; the queue pulls their work, runs it in its process and
+// reports the result. A screen never calls the process, and the process knows no screens.
 import { TrlError } from "../../../protocol/errors.ts";
 import type { ProcessOwnership } from "../../process/ownership.ts";
 import { ScreenProcess, ScreenProcessError } from "./screen-process.ts";
 import { NeedsBacktracking, refusalError } from "./waits.ts";
 import type { Pattern, Query, Result, Work } from "./work.ts";
 
-export interface Worker {
-  /** The next piece of work for that queue; undefined where there is nothing to do. */
+export interface WorkSource {
+  /** The next piece of work for that queue; undefined if there is none. */
   next(queue: ScreenQueue): Work | undefined;
   done(result: Result): void;
   failed(error: ScreenProcessError): void;
-  /** Has an emulator in the process. */
+  /** Has an emulator in the screen process. */
   readonly isOpen: boolean;
 }
 
-/** What a screen needs of a process; tests have one without a process. */
+/** Runs work: a ScreenProcess, or a test's replacement without a process. */
 export interface Runner {
-  readonly generation: number;
+  /** Changes when the emulators are lost. */
+  readonly instance: symbol;
   run(work: Work): Promise<Result>;
-  rest(): void;
+  stopWhenIdle(): void;
 }
 
-/** One process, and the screens that wait for it. */
+/** One screen process, and the screens that wait for it. */
 export class ScreenQueue {
-  readonly #waiting = new Set<Worker>();
-  /** Those with an emulator in the process, by their numbers. */
-  readonly #open = new Map<number, Worker>();
-  #generation = 0;
+  readonly #waiting = new Set<WorkSource>();
+  /** Screens with an emulator in the process, by number. */
+  readonly #open = new Map<number, WorkSource>();
+  #instance: symbol | undefined;
+  #lastNumber = 0;
   #isRunning = false;
 
   constructor(readonly runner: Runner) {}
 
-  add(worker: Worker): void {
-    this.#waiting.add(worker);
+  /** A number for an emulator in this queue's process. */
+  newNumber(): number {
+    return ++this.#lastNumber;
+  }
+
+  add(source: WorkSource): void {
+    this.#waiting.add(source);
     if (!this.#isRunning) void this.#run();
   }
 
-  /** An emulator that another process has taken the place of. */
+  /** Closes the emulator of a screen that has moved to the other queue. */
   close(screen: number): void {
     this.add(
       once(
@@ -50,43 +60,43 @@ export class ScreenQueue {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    await undefined; // what is asked for in this turn is done together
-    for (const worker of this.#waiting) {
-      this.#waiting.delete(worker);
-      if (this.#generation !== this.runner.generation) this.#open.clear();
-      this.#generation = this.runner.generation;
+    await undefined; // combines all requests of this turn of the event loop
+    for (const source of this.#waiting) {
+      this.#waiting.delete(source);
+      if (this.#instance !== this.runner.instance) this.#open.clear();
+      this.#instance = this.runner.instance;
       try {
-        const work = worker.next(this);
+        const work = source.next(this);
         if (!work) continue;
-        this.#waiting.add(worker); // behind the others, until it has nothing left
-        await this.#do(worker, work);
+        this.#waiting.add(source); // to the end of the queue, until it has no work left
+        await this.#do(source, work);
       } catch (error) {
-        // One that cannot be worked for must not stop the others.
-        worker.failed(new ScreenProcessError("it cannot be worked for", "over budget"));
+        // A bug in one screen must not stop the others.
+        source.failed(new ScreenProcessError("internal error", "over budget"));
         queueMicrotask(() => {
           throw error;
         });
       }
     }
     this.#isRunning = false;
-    if (this.#open.size === 0) this.runner.rest();
+    if (this.#open.size === 0) this.runner.stopWhenIdle();
   }
 
-  async #do(worker: Worker, work: Work): Promise<void> {
+  async #do(source: WorkSource, work: Work): Promise<void> {
     const result = await this.runner.run(work).catch((error: ScreenProcessError) => error);
     if (result instanceof ScreenProcessError) {
-      worker.failed(result);
+      source.failed(result);
       return;
     }
-    const tooLarge = () => new ScreenProcessError("it needs more memory than a screen may", "over budget");
+    const tooLarge = () => new ScreenProcessError("it exceeds the memory limit of a screen", "over budget");
     for (const number of result.dropped) {
       if (number !== work.screen) this.#open.get(number)?.failed(tooLarge());
       this.#open.delete(number);
     }
-    if (result.broken !== undefined) worker.failed(new ScreenProcessError(result.broken, "over budget"));
-    else if (result.dropped.includes(work.screen)) worker.failed(tooLarge());
-    else worker.done(result);
-    if (worker.isOpen && !work.close) this.#open.set(work.screen, worker);
+    if (result.broken !== undefined) source.failed(new ScreenProcessError(result.broken, "over budget"));
+    else if (result.dropped.includes(work.screen)) source.failed(tooLarge());
+    else source.done(result);
+    if (source.isOpen && !work.close) this.#open.set(work.screen, source);
     else this.#open.delete(work.screen);
   }
 }
@@ -94,7 +104,7 @@ export class ScreenQueue {
 export class Screens {
   readonly #usualProcess: ScreenProcess;
   readonly usual: ScreenQueue;
-  /** For those that have been over their budget. */
+  /** For screens that exceeded their budget. */
   readonly quarantine: ScreenQueue;
 
   constructor(ownership: ProcessOwnership) {
@@ -103,16 +113,16 @@ export class Screens {
     this.quarantine = new ScreenQueue(new ScreenProcess(ownership, 2));
   }
 
-  /** The first screen is wanted soon. */
+  /** Starts the process ahead of the first screen. */
   start(): void {
     try {
       this.#usualProcess.startAhead();
     } catch {
-      // It is tried again when a screen is wanted, and said then.
+      // The start is retried, and its error reported, when a client asks for a screen.
     }
   }
 
-  /** Of text that is kept: not in the daemon, as its size is a client's to choose. */
+  /** Searches a stored text, in a screen process, as the client chooses the expression. */
   async match(text: string, pattern: Pattern): Promise<"text" | "regex" | undefined> {
     try {
       return await matchIn(this.usual, { kind: "match", text, pattern });
@@ -132,8 +142,8 @@ function matchIn(queue: ScreenQueue, query: Query): Promise<"text" | "regex" | u
   return promise;
 }
 
-/** For one piece of work. */
-function once(work: Work, done: Worker["done"], failed: Worker["failed"]): Worker {
+/** A source of a single piece of work. */
+function once(work: Work, done: WorkSource["done"], failed: WorkSource["failed"]): WorkSource {
   let next: Work | undefined = work;
   const take = () => {
     const taken = next;

@@ -1,11 +1,11 @@
-// The sizes of one screen, each from the offset in the output where it was set.
+// The size changes of one screen, each with the output offset at which it takes effect.
 import type { ScreenState } from "../../../upgrade/schema/terminals.ts";
 import type { TerminalSize } from "../drivers/driver.ts";
 
-/** To repeat more than this for a fresh emulator would take longer than to keep what they have made. */
+/** With more changes, a replay for a fresh emulator costs more than a redraw. */
 const sizesMax = 32;
 
-/** With which a fresh emulator begins. */
+/** The size with which a fresh emulator begins. */
 export const firstSizeOf = (state: ScreenState | undefined): TerminalSize | undefined =>
   state?.kind === "replay" ? state.firstSize : state?.size;
 
@@ -14,11 +14,11 @@ export type SizeChange = TerminalSize & { offset: number };
 export class Sizes {
   #changes: SizeChange[] = [];
   #sent = 0;
-  /** The emulator's, after what was sent to it. */
+  /** The emulator's size after the changes that were sent. */
   current: TerminalSize;
 
   constructor(
-    /** With which a fresh emulator begins. */
+    /** The size with which a fresh emulator begins. */
     public first: TerminalSize,
   ) {
     this.current = first;
@@ -28,15 +28,15 @@ export class Sizes {
     return this.#changes;
   }
 
-  takeOver(changes: SizeChange[]): void {
+  restore(changes: SizeChange[]): void {
     this.#changes = changes;
   }
 
-  /** False where there are too many to be repeated. */
+  /** False if there are too many changes for a replay. */
   add(size: TerminalSize, offset: number): boolean {
     const unsent = this.#changes.length - this.#sent;
-    const isReplaced = unsent > 0 && (this.#changes.at(-1)!.offset === offset || unsent >= sizesMax);
-    if (isReplaced) this.#changes.pop();
+    const replacesLast = unsent > 0 && (this.#changes.at(-1)!.offset === offset || unsent >= sizesMax);
+    if (replacesLast) this.#changes.pop();
     this.#changes.push({ ...size, offset });
     return this.#changes.length <= sizesMax;
   }
@@ -45,7 +45,7 @@ export class Sizes {
     return this.#changes[this.#sent];
   }
 
-  /** The next one has been sent. */
+  /** Marks the next change as sent, and returns its size. */
   advance(): TerminalSize {
     const { cols, rows } = this.#changes[this.#sent++]!;
     this.current = { cols, rows };
@@ -58,14 +58,14 @@ export class Sizes {
     this.current = this.first;
   }
 
-  /** A fresh emulator will not need those that were sent. */
+  /** A fresh emulator does not need the changes that were sent. */
   forgetSent(): void {
     this.first = this.current;
     this.#changes.splice(0, this.#sent);
     this.#sent = 0;
   }
 
-  /** A fresh emulator begins with the last one. */
+  /** A fresh emulator begins with the last size. */
   forgetAll(): void {
     const { cols, rows } = this.#changes.at(-1) ?? this.first;
     this.#changes = [];

@@ -1,15 +1,14 @@
-// A screen as it can be asked for, live or as the last of a terminal that has ended.
+// Snapshots of a screen: of a live emulator, or of the final screen of an ended terminal.
 
 import type { SnapshotFormat } from "../../../protocol/pty.ts";
 import type { FinalScreenState } from "../../../upgrade/schema/terminals.ts";
 import type { TerminalSize } from "../drivers/driver.ts";
 import type { Emulator } from "./emulator.ts";
-import { resetSequence } from "./reset-sequence.ts";
-import { styledRow } from "./row-painter.ts";
+import { resetSequence, styledRow } from "./row-painter.ts";
 
 export interface ScreenView {
   lines(scrollback: number): string[];
-  /** With colours and the like, and nothing else that a terminal would act on. */
+  /** With SGR attributes, and no other sequences. */
   styledLines(scrollback: number): string[];
   redraw(scrollback: number): string;
   cursor: { row: number; col: number; visible: boolean };
@@ -26,10 +25,10 @@ export const viewOf = (emulator: Emulator): ScreenView => ({
   isAlternate: emulator.isAlternate,
 });
 
-/** Of a long output's history, so many lines are kept after the end. */
+/** Lines of the history that are kept after the end. */
 const finalScrollback = 200;
 
-/** Taken once, so that the emulator can go. */
+/** Taken once at the end, so that the emulator can be disposed of. */
 export function finalScreen(emulator: Emulator): FinalScreenState {
   const { cursor, title, isAlternate, size } = emulator;
   return {
@@ -53,7 +52,7 @@ export function finalView(final: FinalScreenState): ScreenView {
   };
 }
 
-/** In the stead of a screen that could not be read. */
+/** Replaces a screen that could not be read. */
 export const blankScreen = ({ rows }: TerminalSize): FinalScreenState => ({
   rows,
   lines: Array.from({ length: rows }, () => ""),
@@ -65,8 +64,8 @@ export const blankScreen = ({ rows }: TerminalSize): FinalScreenState => ({
   isAlternate: false,
 });
 
-/** The screen in the form that was asked for. */
-export function shown(view: ScreenView, format: SnapshotFormat, scrollback: number) {
+/** The screen in the requested format. */
+export function snapshotOf(view: ScreenView, format: SnapshotFormat, scrollback: number) {
   const { cursor, title, isAlternate } = view;
   const lines = (isStyled: boolean) => (isStyled ? view.styledLines(scrollback) : view.lines(scrollback));
   const picture =

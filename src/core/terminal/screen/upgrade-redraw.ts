@@ -1,40 +1,40 @@
-// A redraw of a screen for the program that takes over in an upgrade. It is waited for, but not for ever.
+// A redraw of one screen for the state file of an upgrade, with a timeout.
 
-/** Then the screen goes on from what was saved last. */
-const patienceMs = 3000;
+/** After it, the last saved redraw is used. */
+const timeoutMs = 3000;
 
-export interface Drawn {
+export interface SavedRedraw {
   data: Uint8Array;
-  /** Where the output goes on behind it. */
+  /** The output continues here. */
   offset: number;
 }
 
 export class UpgradeRedraw {
-  #drawn: Drawn | "asked" | undefined;
+  #redraw: SavedRedraw | "requested" | undefined;
   #timer: Timer | undefined;
 
-  /** Undefined until it is there. */
-  get value(): Drawn | undefined {
-    return typeof this.#drawn === "object" ? this.#drawn : undefined;
+  /** Undefined until the redraw is complete. */
+  get value(): SavedRedraw | undefined {
+    return typeof this.#redraw === "object" ? this.#redraw : undefined;
   }
 
-  /** Does nothing where it is there or on its way. */
-  ask(draw: () => Promise<Drawn>, saved: () => Drawn): void {
-    if (this.#drawn !== undefined) return;
-    this.#drawn = "asked";
-    const timer = setTimeout(() => keep(saved()), patienceMs);
+  /** Does nothing if the redraw is complete or requested already. */
+  request(draw: () => Promise<SavedRedraw>, saved: () => SavedRedraw): void {
+    if (this.#redraw !== undefined) return;
+    this.#redraw = "requested";
+    const timer = setTimeout(() => finish(saved()), timeoutMs);
     this.#timer = timer;
-    const keep = (drawn: Drawn) => {
+    const finish = (redraw: SavedRedraw) => {
       clearTimeout(timer);
-      // Not for one that was asked for later.
-      if (this.#drawn === "asked" && this.#timer === timer) this.#drawn = drawn;
+      // The timer identifies the request: `forget` and a new request may have come in between.
+      if (this.#redraw === "requested" && this.#timer === timer) this.#redraw = redraw;
     };
-    draw().then(keep, () => keep(saved()));
+    draw().then(finish, () => finish(saved()));
   }
 
   forget(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#drawn = undefined;
+    this.#redraw = undefined;
   }
 }

@@ -1,8 +1,8 @@
-// The patterns that `pty.wait` looks for on one screen: which of them its emulator knows, and how each ends.
+// The patterns that `pty.wait` searches on one screen: which of them the screen process knows, and their outcomes.
 import { TrlError } from "../../../protocol/errors.ts";
 import type { Pattern, Refusal, Result, Work } from "./work.ts";
 
-/** Rejects a wait for which only a backtracking engine will do. */
+/** Rejects a wait with an expression that needs a backtracking engine. */
 export class NeedsBacktracking extends Error {}
 
 export const refusalError = ({ message, needsBacktracking }: Refusal): Error =>
@@ -10,15 +10,14 @@ export const refusalError = ({ message, needsBacktracking }: Refusal): Error =>
 
 interface Wait extends PromiseWithResolvers<"text" | "regex"> {
   pattern: Pattern;
-  /** What has scrolled by before this offset does not count. */
+  /** Output that scrolled away before this offset is not searched. */
   from: number;
 }
 
-let numbers = 0;
-
 export class Waits {
   readonly #waits = new Map<number, Wait>();
-  /** Those that the emulator does not know yet, or has to forget. */
+  #lastNumber = 0;
+  /** Patterns to add to or remove from the screen process. */
   readonly #toSend = new Set<number>();
 
   get size(): number {
@@ -30,22 +29,22 @@ export class Waits {
   }
 
   add(pattern: Pattern, from: number): { number: number; found: Promise<"text" | "regex"> } {
-    const number = ++numbers;
+    const number = ++this.#lastNumber;
     const wait = { ...Promise.withResolvers<"text" | "regex">(), pattern, from };
-    wait.promise.catch(() => {}); // the caller may have stopped listening
+    wait.promise.catch(() => {}); // no unhandled rejection if the client has disconnected
     this.#waits.set(number, wait);
     this.#toSend.add(number);
     return { number, found: wait.promise };
   }
 
-  /** True where the emulator has to hear of it. */
+  /** True if the screen process has to be notified. */
   remove(number: number): boolean {
     if (!this.#waits.delete(number) || this.#toSend.delete(number)) return false;
     this.#toSend.add(number);
     return true;
   }
 
-  /** A pattern is looked for when everything before it is read. */
+  /** Patterns to send now: a pattern is searched once the output before it is read. */
   due(readTo: number): Work["patterns"] {
     const due: Work["patterns"] = [];
     for (const number of this.#toSend) {
@@ -57,13 +56,13 @@ export class Waits {
     return due;
   }
 
-  /** Reading has to stop here, so that a pattern can be sent. */
-  stopBehind(readTo: number): number {
+  /** The next offset at which reading has to stop, to send a pattern. */
+  stopAfter(readTo: number): number {
     const from = [...this.#toSend].map((number) => this.#waits.get(number)?.from ?? 0);
     return Math.min(Number.POSITIVE_INFINITY, ...from.filter((offset) => offset > readTo));
   }
 
-  /** A fresh emulator knows none of them, and must not find what was looked through before. */
+  /** For a fresh emulator, which must not search again what was searched before. */
   sendAgain(readTo: number): void {
     this.#toSend.clear();
     for (const [number, wait] of this.#waits) {

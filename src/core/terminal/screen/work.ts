@@ -1,4 +1,4 @@
-// What the daemon asks of its screen process: one piece of work at a time for one terminal, and one result.
+// The messages between the daemon and a screen process: one piece of work for one screen at a time, and one result.
 
 import type { Snapshot, SnapshotFormat } from "../../../protocol/pty.ts";
 import type { FinalScreenState } from "../../../upgrade/schema/terminals.ts";
@@ -6,21 +6,21 @@ import type { TerminalSize } from "../drivers/driver.ts";
 
 /** Output, or a new size between two pieces of output. */
 export type Piece =
-  | { bytes: Uint8Array /** The program's questions in it are to be answered. */; isAsked: boolean }
+  | { bytes: Uint8Array /** The emulator replies to terminal queries in it. */; wantsReplies: boolean }
   | { size: TerminalSize };
 
-/** What a `pty.wait` looks for. */
+/** What a `pty.wait` searches for. */
 export interface Pattern {
   text?: string | undefined;
   regex?: string | undefined;
-  /** The expression may be one for a backtracking engine, which can take as long as it likes. */
+  /** Allows a backtracking engine, which may take more than linear time. */
   mayBacktrack?: boolean;
 }
 
-/** Why a pattern is not looked for. */
+/** Why a pattern is not searched. */
 export interface Refusal {
   message: string;
-  /** Only a backtracking engine takes the expression. */
+  /** The expression needs a backtracking engine. */
   needsBacktracking: boolean;
 }
 
@@ -29,7 +29,7 @@ export type Query =
   | { kind: "shown"; format: SnapshotFormat; scrollback: number }
   | { kind: "redraw"; scrollback: number }
   | { kind: "final" }
-  /** Of text that the daemon keeps itself. */
+  /** Searches a text that the daemon has, instead of a screen. */
   | { kind: "match"; text: string; pattern: Pattern };
 
 export type Shown = Omit<Snapshot, "cols" | "rows" | "offset">;
@@ -41,52 +41,50 @@ export interface Answers {
   final: FinalScreenState;
   match: "text" | "regex" | undefined;
 }
-export type Answer<Q extends Query> = Answers[Q["kind"]];
 
-export interface Asked<Q extends Query> {
-  answer: Answer<Q>;
-  /** Where the output goes on behind the answer: not in the middle of a sequence or a character. */
+export interface QueryResult<Q extends Query> {
+  answer: Answers[Q["kind"]];
+  /** The output continues here after the answer: not inside of a sequence or character. */
   offset: number;
 }
 
-/** A query that waits for its turn. */
-export interface PendingQuery extends PromiseWithResolvers<Asked<Query>> {
+export interface PendingQuery extends PromiseWithResolvers<QueryResult<Query>> {
   query: Query;
   key: string;
-  /** Everything before this offset has to be read first. */
+  /** Output before this offset has to be read first. */
   target: number;
 }
 
 export interface Work {
-  /** Number of the screen; the daemon never uses one twice. */
+  /** Number of the screen's emulator; a queue never uses one twice. */
   screen: number;
-  /** Begin with a new emulator of this size. */
+  /** Begins with a new emulator of this size. */
   fresh?: TerminalSize;
   pieces: Piece[];
-  /** Patterns to look for from here on, by their numbers; undefined takes one back. */
+  /** Patterns to search from here on, by their numbers; undefined removes one. */
   patterns: [number, Pattern | undefined][];
   query?: Query;
-  /** The emulator is not needed any more. */
+  /** Disposes of the emulator. */
   close?: boolean;
 }
 
 export interface Result {
-  /** Answers to the program's questions. */
+  /** Replies to the program's terminal queries. */
   replies: string;
   found: [number, "text" | "regex"][];
   refused: [number, Refusal][];
-  /** The query's. */
+  /** The answer to `Work.query`. */
   answer?: unknown;
-  /** The reason why the query has no answer. */
+  /** Why the query has no answer. */
   refusal?: Refusal;
-  /** No sequence is half read. */
+  /** The emulator has not read a part of a sequence. */
   isBetweenSequences: boolean;
-  /** Text that only scrolls would push out everything that is there. */
+  /** Plain text scrolls the whole screen: no scroll region or mode prevents it. */
   scrollsPlainly: boolean;
-  /** The emulator could not read the output, and is closed: the reason. */
+  /** Why the emulator could not read the output; it is disposed of. */
   broken?: string;
   /** Processor time of the work. */
   busyMs: number;
-  /** Screens that were dropped, because they took more memory than one may have. */
+  /** Screens that were dropped because they exceeded their memory limit. */
   dropped: number[];
 }

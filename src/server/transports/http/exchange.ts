@@ -1,6 +1,6 @@
 // One HTTP request: a connection that receives one line; its reply is the response. Frames that follow the reply are
 // streamed, as lines or server-sent events, as fast as the client reads them.
-import { collectGarbage } from "../../../core/process/garbage.ts";
+import { collectGarbage } from "../../../platform/garbage.ts";
 import type { EncodedReply } from "../../dispatch.ts";
 import { pipeBytesMax } from "../../limits.ts";
 import type { Server } from "../../server.ts";

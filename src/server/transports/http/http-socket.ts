@@ -5,7 +5,7 @@
 import { commandDescriptors } from "../../../core/limits.ts";
 import type { Log } from "../../../core/log.ts";
 import { descriptorsLeft } from "../../../core/resources.ts";
-import type { ListeningSocket } from "../../../platform/linux/listening.ts";
+import type { ListeningSocket } from "../../../platform/listening.ts";
 import { listening } from "../../../platform/listening.ts";
 import { descriptorCheckMs } from "../../limits.ts";
 
@@ -32,7 +32,7 @@ export class HttpSocket<T> {
     before?: { url: string; port: number; fd?: number | undefined },
   ) {
     const server = this.#listen(before?.fd === undefined ? (before?.port ?? port) : 0);
-    if (before?.fd !== undefined) this.#socket?.becomes(before.fd);
+    if (before?.fd !== undefined) this.#socket?.replaceWith(before.fd);
     this.url = before?.url ?? server.url.origin;
     this.port = before?.port ?? server.port!;
     this.#checkTimer = setInterval(() => this.#checkDescriptors(), descriptorCheckMs);

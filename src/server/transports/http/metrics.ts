@@ -1,7 +1,7 @@
 // Metrics in the text format of Prometheus.
 import { durationClasses } from "../../../core/command/metrics.ts";
-import { openDescriptors, residentBytes } from "../../../core/resources.ts";
 import type { SessionRegistry } from "../../../core/session/registry.ts";
+import { openDescriptors, residentBytes } from "../../../platform/own-process.ts";
 import type { ServerCounters } from "../../counters.ts";
 
 export const metricsType = "text/plain; version=0.0.4; charset=utf-8";

@@ -1,5 +1,5 @@
 // The HTTP transport: requests and WebSockets on one port.
-import type { ListeningSocket } from "../../../platform/linux/listening.ts";
+import type { ListeningSocket } from "../../../platform/listening.ts";
 import { idleHttpSeconds } from "../../limits.ts";
 import { untilDrained } from "../drain.ts";
 import type { Listener } from "../listener.ts";

@@ -1,4 +1,4 @@
-// The words for bubblewrap: what lies deeper covers what it lies in.
+// The arguments of bubblewrap: deeper mounts come later and cover those above them.
 import { expect, test } from "bun:test";
 import { bubblewrapPrefix } from "../../../../src/core/isolation/bubblewrap-linux.ts";
 
@@ -18,7 +18,7 @@ const mountsOf = (words: string[]) =>
     .join(" ")
     .split(/ (?=--)/);
 
-test("in the right order, whatever was asked for in which", () => {
+test("mounts are sorted by depth, in whatever order they are requested", () => {
   const words = bubblewrapPrefix("/usr/bin/bwrap", spec, "/opt");
   const isKernels = (mount: string) => mount.startsWith("--ro-bind-try /proc/");
   const mounts = mountsOf(words);
@@ -41,14 +41,14 @@ test("in the right order, whatever was asked for in which", () => {
   expect(words.slice(words.indexOf("--chdir"), words.indexOf("--") + 1)).toEqual(["--chdir", "/opt", "--"]);
 });
 
-test("a directory that is all writable is still covered by what is not", () => {
+test("a writable root is still covered by /dev and /proc", () => {
   const mounts = mountsOf(
     bubblewrapPrefix("bwrap", { ...spec, writable: ["/"], network: true, secrets: [] }, "/"),
   );
   expect(mounts.slice(0, 4)).toEqual(["--ro-bind / /", "--bind / /", "--dev /dev", "--proc /proc"]);
 });
 
-test("the daemon's files are covered unless they cannot be seen anyway", () => {
+test("the daemon's files are hidden, unless another mount covers them already", () => {
   const { secrets } = spec;
   const seen = mountsOf(
     bubblewrapPrefix(
@@ -60,7 +60,7 @@ test("the daemon's files are covered unless they cannot be seen anyway", () => {
   expect(seen.filter((mount) => mount.includes("/dev/null"))).toEqual(["--ro-bind /dev/null /etc/passwd"]);
 });
 
-test("what lies between a writable directory and a secret is a mount point, unless it is hidden itself", () => {
+test("directories between a writable directory and a secret are mount points, unless they are hidden", () => {
   const pinnedWith = (given: Partial<typeof spec>) =>
     mountsOf(bubblewrapPrefix("bwrap", { ...spec, hidden: [], ...given }, "/")).filter((mount) =>
       mount.startsWith("--bind-try"),

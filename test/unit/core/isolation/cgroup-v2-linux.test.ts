@@ -1,12 +1,12 @@
-// Control groups of version 2. The machines of the tests have their controllers in version 1, so that the limits are
-// tried on a prepared tree of files, as a kernel would show it; to freeze, to kill and to remove is tried on the real
-// hierarchy where there is one, which needs no controllers.
+// Control groups of version 2. The test machines have their controllers in version 1, so limits are tested on a fake
+// tree of files. Freezing, killing and removing need no controllers and are tested on the real hierarchy, if any.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isShortcoming } from "../../../../src/core/isolation/cgroup.ts";
 import { CgroupsV2 } from "../../../../src/core/isolation/cgroup-v2-linux.ts";
-import { chooseCgroups, findCgroupPaths } from "../../../../src/core/isolation/detect-cgroups-linux.ts";
+import { chooseCgroups } from "../../../../src/core/isolation/detect-cgroups-linux.ts";
+import { findCgroupPaths } from "../../../../src/platform/linux/cgroup-paths.ts";
 import { isAlive } from "../../../support/processes.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { until } from "../../../support/wait.ts";
@@ -32,8 +32,8 @@ afterEach(() => dir[Symbol.dispose]());
 const name = "trl-77-88";
 const places = () => ({ v1: {}, v2: { path: group, isRoot: false } });
 
-describe("in a group that is delegated", () => {
-  test("the daemon goes into a leaf, and controllers are handed on twice", () => {
+describe("in a delegated group", () => {
+  test("the daemon moves to a leaf, and both levels enable controllers", () => {
     write("", "cgroup.procs");
     const cgroups = new CgroupsV2(group, name, false);
     expect([...cgroups.controllers].sort()).toEqual(["cpu", "memory", "pids"]);
@@ -46,14 +46,14 @@ describe("in a group that is delegated", () => {
     expect(cgroups.directories).toEqual([at(name), at(`${name}.daemon`)]);
   });
 
-  test("everybody in it is moved into the leaf first", () => {
+  test("all its processes are moved to the leaf first", () => {
     write("4711\n", "cgroup.procs");
     mkdirSync(at(`${name}.daemon`));
     new CgroupsV2(group, name, false).create({});
     expect(read(`${name}.daemon`, "cgroup.procs")).toBe("4711");
   });
 
-  test("nobody is moved where it already hands on, nor from the root of the hierarchy", () => {
+  test("no process is moved if controllers are enabled already, nor from the root of the hierarchy", () => {
     write("4711\n", "cgroup.procs");
     write("cpu memory pids\n", "cgroup.subtree_control");
     new CgroupsV2(group, name, false).create({});
@@ -73,7 +73,7 @@ describe("in a group that is delegated", () => {
     expect(read(name, "1", "pids.max")).toBe("7");
   });
 
-  test("counts are read from its events", () => {
+  test("counters are read from its event files", () => {
     const made = new CgroupsV2(group, name, false).create({});
     write("low 0\nhigh 0\nmax 12\noom 1\noom_kill 3\n", name, "1", "memory.events");
     write("max 5\n", name, "1", "pids.events");
@@ -84,7 +84,7 @@ describe("in a group that is delegated", () => {
     expect(made.resetPeak()).toBeFalse();
   });
 
-  test("what is not there counts as nothing", () => {
+  test("missing files count as zero", () => {
     const made = new CgroupsV2(group, name, false).create({});
     expect(made.counters()).toEqual({
       cpuMs: undefined,
@@ -107,13 +107,13 @@ describe("in a group that is delegated", () => {
   });
 });
 
-describe("what is chosen", () => {
-  test("version 2, where it has controllers", () => {
+describe("chooses", () => {
+  test("version 2 if it has controllers", () => {
     const chosen = chooseCgroups(places(), name, () => true);
     expect(isShortcoming(chosen) ? chosen : chosen.version).toBe("v2");
   });
 
-  test("nothing, where others share the group", () => {
+  test("nothing if other processes share the group", () => {
     write("4711\n4712\n", "cgroup.procs");
     const chosen = chooseCgroups(places(), name, (pid) => pid === 4711);
     expect(chosen).toMatchObject({
@@ -122,13 +122,13 @@ describe("what is chosen", () => {
     });
   });
 
-  test("nothing, where no controllers are handed on", () => {
+  test("nothing if no controllers are enabled", () => {
     write("\n", "cgroup.controllers");
     const chosen = chooseCgroups(places(), name, () => true);
-    expect(chosen).toMatchObject({ reason: expect.stringContaining("no controllers are handed on") });
+    expect(chosen).toMatchObject({ reason: expect.stringContaining("no controllers are enabled") });
   });
 
-  test("version 1, where the controllers are there", () => {
+  test("version 1 if the controllers are there", () => {
     write("hugetlb\n", "cgroup.controllers");
     const v1 = { memory: group, pids: group };
     const chosen = chooseCgroups({ ...places(), v1 }, name, () => true);
@@ -136,7 +136,7 @@ describe("what is chosen", () => {
     expect([chosen.version, ...chosen.controllers]).toEqual(["v1", "memory", "pids"]);
   });
 
-  test("of version 1, the hierarchies that may be written to", () => {
+  test("the writable hierarchies of version 1", () => {
     const v1 = { memory: "/nonexistent", pids: group, freezer: "/nonexistent" };
     const chosen = chooseCgroups({ v1, v2: undefined }, name, () => true);
     if (isShortcoming(chosen)) throw new Error(chosen.reason);
@@ -144,7 +144,7 @@ describe("what is chosen", () => {
     expect(chosen.directories).toEqual([at(name)]);
   });
 
-  test("nothing, where a hierarchy is missing or closed", () => {
+  test("nothing if a hierarchy is missing or not writable", () => {
     expect(chooseCgroups({ v1: {}, v2: undefined }, name, () => true)).toMatchObject({
       reason: "no control groups are mounted",
     });
@@ -154,7 +154,7 @@ describe("what is chosen", () => {
   });
 });
 
-describe("where the daemon is", () => {
+describe("the daemon's own group", () => {
   const v1Mounts = [
     "30 25 0:27 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory",
     "31 25 0:28 / /sys/fs/cgroup/cpu,cpuacct rw,relatime shared:5 - cgroup cgroup rw,cpu,cpuacct",
@@ -175,7 +175,7 @@ describe("where the daemon is", () => {
     });
   });
 
-  test("is found where a mount shows a part of the hierarchy", () => {
+  test("is found if a mount shows a subtree of the hierarchy", () => {
     const mounts = "30 25 0:27 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory";
     expect(findCgroupPaths(mounts, "4:memory:/docker/abc/x").v1).toEqual({
       memory: "/sys/fs/cgroup/memory/x",
@@ -184,13 +184,13 @@ describe("where the daemon is", () => {
     expect(findCgroupPaths(mounts, "4:memory:/docker/abc/../../etc").v1).toEqual({});
   });
 
-  test("is found in version 2, and told from its root", () => {
+  test("is found in version 2, and distinguished from its root", () => {
     const mounts = `30 25 0:27 / ${dir.path} rw - cgroup2 cgroup2 rw`;
     expect(findCgroupPaths(mounts, "0::/scope").v2).toEqual({ path: group, isRoot: false });
     expect(findCgroupPaths(mounts, "0::/").v2).toEqual({ path: dir.path, isRoot: true });
   });
 
-  test("is not found where nothing can be read", () => {
+  test("is not found without readable files", () => {
     expect(findCgroupPaths("", "")).toEqual({ v1: {}, v2: undefined });
     expect(findCgroupPaths("nonsense\n\n - \n", "x\n::\n")).toEqual({ v1: {}, v2: undefined });
   });

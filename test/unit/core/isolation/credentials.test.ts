@@ -1,4 +1,4 @@
-// What looks like a credential. Names that programs really use; a new one belongs into the list that it is missing in.
+// Names of variables that real programs use. Add a new name to the list in which it is missing.
 import { describe, expect, test } from "bun:test";
 import { looksLikeCredential } from "../../../../src/core/isolation/credentials.ts";
 

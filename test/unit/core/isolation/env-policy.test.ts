@@ -1,13 +1,13 @@
-// What a session inherits of the daemon's environment.
+// Which variables of the daemon's environment a session inherits.
 import { describe, expect, test } from "bun:test";
 import {
-  type EnvPolicy,
   inheritedEnv,
   matches,
   mergePolicy,
   nonInteractive,
   nonInteractiveDefaults,
 } from "../../../../src/core/isolation/env-policy.ts";
+import type { EnvPolicy } from "../../../../src/core/options.ts";
 import { inheritEnvModes } from "../../../../src/protocol/session.ts";
 
 const policy = (mode: EnvPolicy["mode"], more: Partial<EnvPolicy> = {}): EnvPolicy => ({
@@ -23,24 +23,24 @@ describe("a session inherits", () => {
   test("all", () => expect(inheritedEnv(env, policy("all"))).toEqual(env));
   test("nothing", () => expect(inheritedEnv(env, policy("none"))).toEqual({}));
 
-  test("what does not look like a credential", () => {
+  test("variables that do not look like credentials", () => {
     expect(inheritedEnv(env, policy("safe"))).toEqual({ PATH: "/bin", LC_ALL: "C", AWS_REGION: "eu" });
   });
 
-  test("what is included, whatever the mode", () => {
+  test("included variables, in every mode", () => {
     const include = ["GITHUB_*", "PATH"];
     expect(Object.keys(inheritedEnv(env, policy("none", { include })))).toEqual(["PATH", "GITHUB_TOKEN"]);
     expect(inheritedEnv(env, policy("safe", { include }))["GITHUB_TOKEN"]).toBe("x");
   });
 
-  test("nothing that is excluded, also where it is included", () => {
+  test("no excluded variables, even if they are included, too", () => {
     const both = { include: ["*"], exclude: ["AWS_*", "P?TH"] };
     for (const mode of inheritEnvModes)
       expect(Object.keys(inheritedEnv(env, policy(mode, both)))).toEqual(["LC_ALL", "GITHUB_TOKEN"]);
   });
 
   for (const mode of inheritEnvModes) {
-    test(`none of the daemon's own settings, with \`${mode}\` and whatever is included`, () => {
+    test(`none of the daemon's own settings, with \`${mode}\` and all names included`, () => {
       const kept = inheritedEnv(
         { ...env, ...own },
         policy(mode, { include: ["*", "TRL_*", "TRL_AUTH_TOKEN"] }),
@@ -59,7 +59,7 @@ describe("a session inherits", () => {
 describe("the daemon's policy and the session's", () => {
   const daemon = policy("safe", { include: ["TZ"], exclude: ["AWS_*"] });
 
-  test("are one: the session chooses the mode, and its patterns come on top", () => {
+  test("are merged: the session chooses the mode and adds patterns", () => {
     const asked = { inherit_env: "all" as const, env_include: ["A"], env_exclude: ["B"] };
     expect(mergePolicy(daemon, asked)).toEqual({
       mode: "all",
@@ -76,17 +76,17 @@ describe("the daemon's policy and the session's", () => {
 });
 
 describe("without a terminal", () => {
-  test("nothing pages and nothing asks", () => {
+  test("pagers and prompts are disabled", () => {
     for (const mode of ["all", "safe"] as const)
       expect(nonInteractiveDefaults(policy(mode))).toEqual(nonInteractive);
     expect(nonInteractive).toMatchObject({ PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0" });
   });
 
-  test("who inherits nothing is given nothing", () => {
+  test("the mode `none` adds no defaults", () => {
     expect(nonInteractiveDefaults(policy("none"))).toEqual({});
   });
 
-  test("what is excluded is not given either", () => {
+  test("excluded names are no defaults either", () => {
     expect(Object.keys(nonInteractiveDefaults(policy("all", { exclude: ["*PAGER", "GCM_*"] })))).toEqual([
       "GIT_TERMINAL_PROMPT",
       "DEBIAN_FRONTEND",

@@ -1,15 +1,15 @@
-// What a sandbox hides of others outside, from what the environment and announcements say.
+// The paths that a sandbox hides, from the environment and from discovery files.
 import { describe, expect, test } from "bun:test";
 import { chownSync, lchownSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { waysOut } from "../../../../src/core/isolation/escape-paths.ts";
-import { hiddenInside } from "../../../../src/core/isolation/sandbox-request.ts";
+import { escapePaths } from "../../../../src/core/isolation/escape-paths.ts";
+import { hiddenInside } from "../../../../src/core/isolation/resolve-sandbox.ts";
 import { needs } from "../../../support/needs.ts";
 import { strangerUid } from "../../../support/other-user.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
-const found = (env: Record<string, string>, runtimeDirs: string[] = []) => waysOut({ env, runtimeDirs });
+const found = (env: Record<string, string>, runtimeDirs: string[] = []) => escapePaths({ env, runtimeDirs });
 
 test("sockets that variables name, in each of their forms", () => {
   const forms: [name: string, value: string, path: string][] = [
@@ -40,7 +40,7 @@ test("a runtime directory as a whole, unless it holds the home or is open to oth
   expect(found({}, [dir.path])).toContain(dir.path);
 });
 
-test("of a runtime directory that holds other files as well, only files of daemons", () => {
+test("only the files of daemons, if a runtime directory has other files as well", () => {
   using dir = tempDir();
   for (const name of ["daemons", "bin", "trl-1-abcdef"]) mkdirSync(join(dir.path, name));
   using _socket = socketAt(join(dir.path, "trl.sock"));
@@ -51,7 +51,7 @@ test("of a runtime directory that holds other files as well, only files of daemo
     expect(found({}, [dir.path])).toContain(join(dir.path, name));
 });
 
-test("announced daemons: a directory of their own as a whole, else their files, and what they run in", () => {
+test("discovered daemons: a directory of their own as a whole, else their files, and their run directory", () => {
   using dir = tempDir();
   const at = (name: string) => join(dir.path, name);
   for (const name of ["daemons", "own", "shared", "trl-1-abcdef"]) mkdirSync(at(name));
@@ -88,7 +88,7 @@ function socketAt(unix: string): Disposable {
   return { [Symbol.dispose]: () => listener.stop(true) };
 }
 
-test("forged announcements hide nothing that is no socket and no private directory", () => {
+test("forged discovery files hide sockets and private directories only", () => {
   using dir = tempDir();
   const at = (name: string) => join(dir.path, name);
   for (const name of ["daemons", "work"]) mkdirSync(at(name));
@@ -104,13 +104,13 @@ test("forged announcements hide nothing that is no socket and no private directo
     expect(paths).not.toContain(path);
 });
 
-test("a FIFO among the announcements does not block", () => {
+test("a FIFO among the discovery files does not block", () => {
   using dir = tempDir();
   mkdirSync(join(dir.path, "daemons"));
   Bun.spawnSync(["mkfifo", join(dir.path, "daemons/x.json")]);
   const source = join(import.meta.dir, "../../../../src/core/isolation/escape-paths.ts");
-  const script = `const { waysOut } = await import(${JSON.stringify(source)});
-    waysOut({ env: {}, runtimeDirs: [${JSON.stringify(dir.path)}] }); console.log("done");`;
+  const script = `const { escapePaths } = await import(${JSON.stringify(source)});
+    escapePaths({ env: {}, runtimeDirs: [${JSON.stringify(dir.path)}] }); console.log("done");`;
   // In a process of its own: a blocked open cannot be interrupted from JavaScript.
   const { stdout } = Bun.spawnSync([process.execPath, "-e", script], { timeout: 20_000 });
   expect(stdout.toString()).toBe("done\n");
@@ -119,7 +119,7 @@ test("a FIFO among the announcements does not block", () => {
 describe("a runtime directory of another user", () => {
   const { test } = needs("other users");
 
-  test("hides nothing, whatever is in it", () => {
+  test("hides nothing", () => {
     using dir = tempDir();
     const at = (name: string) => join(dir.path, name);
     mkdirSync(at("daemons"));
@@ -132,7 +132,7 @@ describe("a runtime directory of another user", () => {
     expect(found({}, [dir.path])).toEqual(found({}));
   });
 
-  test("may be a link to anything", () => {
+  test("may be a symbolic link to any directory", () => {
     using dir = tempDir();
     const link = join(dir.path, "link");
     symlinkSync("/usr", link);
@@ -142,7 +142,7 @@ describe("a runtime directory of another user", () => {
   });
 });
 
-test("inside: what exists, by its real name, and not what was asked for", () => {
+test("inside: existing paths by their real names, without those that are writable", () => {
   using dir = tempDir();
   const real = realpathSync(dir.path);
   const at = (name: string) => join(real, name);

@@ -1,4 +1,4 @@
-// Paths as those inside see them.
+// Translation of paths inside an isolation to host paths.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -44,9 +44,9 @@ describe("a path inside", () => {
   for (const [inside, host] of Object.entries(cases))
     test(inside, () => expect(hostPath(view, inside)).toBe(host));
 
-  test("that leads round and round comes to an end", () => expect(hostPath(view, "/loop")).toStartWith(root));
+  test("with a loop of symbolic links terminates", () => expect(hostPath(view, "/loop")).toStartWith(root));
 
-  test("never leaves the root, whatever it is made of", () => {
+  test("never leaves the root", () => {
     const parts = ["..", "absolute", "climbing", "var", "relative", ".", "tmp", "out", "to-tmp"];
     for (let seed = 0; seed < 2000; seed++) {
       const path = Array.from(

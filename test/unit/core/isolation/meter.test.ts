@@ -1,4 +1,4 @@
-// What is told of an end: from the counts of a control group before and after, and from the signal.
+// Measured usage and limits hit, from the counters of a control group before and after, and from the signal.
 import { describe, expect, test } from "bun:test";
 import type { Cgroup, CgroupCounters } from "../../../../src/core/isolation/cgroup.ts";
 import { Meter, measuredByProcess } from "../../../../src/core/isolation/meter.ts";
@@ -20,8 +20,8 @@ function fakeCgroup({ canReset = true, peak = 0 } = {}) {
   return { cgroup, counters, state };
 }
 
-describe("a limit is named", () => {
-  test("memory: only where somebody was killed for it since", () => {
+describe("a limit is reported", () => {
+  test("memory: only if a process was killed for it since the start", () => {
     const { cgroup, counters } = fakeCgroup();
     const meter = new Meter(cgroup, none, true);
     expect(meter.read(killed, usage)).toMatchObject({ limitsHit: [] });
@@ -33,7 +33,7 @@ describe("a limit is named", () => {
     expect(meter.read(clean, usage).reason).toBeUndefined();
   });
 
-  test("processes: what was refused, which ends nobody", () => {
+  test("processes: refused forks, without an exit reason", () => {
     const { cgroup, counters } = fakeCgroup();
     const meter = new Meter(cgroup, none, true);
     counters.forksRefused += 10;
@@ -41,7 +41,7 @@ describe("a limit is named", () => {
     expect(meter.read(clean, usage).reason).toBeUndefined();
   });
 
-  test("processor time: by its signal, or by a kill when it was used up", () => {
+  test("processor time: by its signal, or by a kill after it was used up", () => {
     const meter = new Meter(undefined, { ...none, cpuTimeS: 1 }, true);
     const much = { cpuMs: 1001, peakMemoryBytes: 1 };
     expect(meter.read({ exitCode: 152, signal: "SIGXCPU" }, usage).reason).toBe("cpu_time_limit");
@@ -59,15 +59,15 @@ describe("a limit is named", () => {
     });
   });
 
-  test("none that was not asked for", () => {
+  test("not if it was not requested", () => {
     const meter = new Meter(undefined, none, true);
     for (const exitCode of [137, 152, 153])
       expect(meter.read({ exitCode, signal: null }, usage)).toMatchObject({ limitsHit: [] });
   });
 });
 
-describe("what was used", () => {
-  test("is the difference that the group shows", () => {
+describe("the usage", () => {
+  test("is the difference of the group's counters", () => {
     const { cgroup, counters, state } = fakeCgroup();
     const meter = new Meter(cgroup, none, true);
     counters.cpuMs = 150.25;
@@ -81,7 +81,7 @@ describe("what was used", () => {
     });
   });
 
-  test("a peak that cannot be reset is this one's only where it has risen", () => {
+  test("has a peak that cannot be reset only if it has risen", () => {
     const { cgroup, state } = fakeCgroup({ canReset: false, peak: 9000 });
     const meter = new Meter(cgroup, none, true);
     expect(meter.read(clean, usage).peakMemoryBytes).toBe(1000);
@@ -89,7 +89,7 @@ describe("what was used", () => {
     expect(meter.read(clean, usage).peakMemoryBytes).toBe(9001);
   });
 
-  test("is the process's own without a group, and nothing where that was another's", () => {
+  test("is the process's own without a group, and unknown if the process was bwrap", () => {
     expect(new Meter(undefined, none, true).read(clean, usage)).toMatchObject({
       cpuMs: 12.34,
       by: "process",
@@ -97,7 +97,7 @@ describe("what was used", () => {
     expect(new Meter(undefined, none, false).read(clean, usage)).toMatchObject({ cpuMs: null, by: null });
   });
 
-  test("is watched where it is counted together", async () => {
+  test("is watched if a group counts it", async () => {
     const { cgroup, counters } = fakeCgroup();
     const meter = new Meter(cgroup, { ...none, cpuTimeS: 1 }, true);
     const { promise, resolve } = Promise.withResolvers<string>();
@@ -109,7 +109,7 @@ describe("what was used", () => {
 });
 
 describe("a receipt", () => {
-  test("says it in the protocol's words", () => {
+  test("has the fields of the protocol", () => {
     expect(receiptOf(measuredByProcess(usage), 42, 3)).toEqual({
       cpu_ms: 12.3,
       peak_memory_bytes: 1000,
@@ -120,7 +120,7 @@ describe("a receipt", () => {
     });
   });
 
-  test("is added up for a session", () => {
+  test("is summed for a session", () => {
     const totals = new ReceiptTotals();
     expect(totals.sum(0)).toMatchObject({
       cpu_ms: null,

@@ -26,7 +26,7 @@ function printedBy(shell: string[], words: Uint8Array[]): Uint8Array[] {
   return printed.map(bytesOf);
 }
 
-describe("a quoted word comes out of the shell as it went in:", () => {
+describe("a shell reproduces a quoted word byte for byte:", () => {
   for (const name of ["sh", "bash", "dash", "zsh"]) {
     needsShell(name).test(name, () => {
       const flags = name === "zsh" ? ["-f"] : [];
@@ -53,7 +53,7 @@ describe("a quoted word comes out of the shell as it went in:", () => {
   });
 });
 
-test("bytes and text survive the way there and back", () => {
+test("bytes and text survive a round trip", () => {
   fc.assert(
     fc.property(fc.uint8Array(), fc.string({ unit: "binary" }), (bytes, text) => {
       expect(Buffer.from(bytesOf(byteStringOf(bytes)))).toEqual(Buffer.from(bytes));

@@ -9,7 +9,7 @@ describe("overrides", () => {
   });
 });
 
-test("a shell's name is an identifier", () => {
+test("a name for a shell is an identifier", () => {
   for (const name of ["A", "_", "a1_B"]) expect(isShellName(name)).toBeTrue();
   for (const name of ["", "1A", "A-B", "A B", "É", "A\n", "npm_config_//x"])
     expect(isShellName(name)).toBeFalse();

@@ -1,5 +1,5 @@
-// Where orphans cannot be adopted, as on macOS: groups and tags must find all of ours, and nobody else. And where they
-// can: whose somebody is, is not decided in the moment in which it cannot be told.
+// Without adoption of orphans, as on macOS, groups and tags find all owned processes and no others. With adoption, a
+// process in the middle of execve keeps its owner open.
 import { expect } from "bun:test";
 import { ProcessOwnership } from "../../../../src/core/process/ownership.ts";
 import { tagNames } from "../../../../src/core/process/tags.ts";
@@ -24,7 +24,7 @@ async function firstPid(child: { stdout: ReadableStream<Uint8Array> }): Promise<
   return Number(new TextDecoder().decode(value));
 }
 
-needs("linux").test("everything is everything of ours", async () => {
+needs("linux").test("everything means all owned processes", async () => {
   const ownership = new ProcessOwnership(false);
   ownership.addSession(sessionId);
   const tags = { [tagNames.session]: sessionId, [tagNames.command]: "x-00000001" };
@@ -47,26 +47,26 @@ needs("linux").test("everything is everything of ours", async () => {
   forged.kill();
 });
 
-needs("linux").test("who is just becoming another program is waited for, not disowned", async () => {
+needs("linux").test("a process in the middle of execve is waited for, not disowned", async () => {
   const ownership = new ProcessOwnership(true);
   ownership.addSession(sessionId);
-  // With two sessions that run something, one without tags could be either's.
+  // With two sessions that run a command, a process without tags could belong to either.
   const [first, second] = [start("sleep 304"), start("sleep 305")];
   ownership.addRoot(first.pid, { sessionId: "s-00000001", commandId: "x-00000001" });
   ownership.addRoot(second.pid, { sessionId: "s-00000002", commandId: "x-00000002" });
-  const { isBlank, environmentOf } = processTable;
+  const { isMidExec, environmentOf } = processTable;
   const orphan = start("exec sleep 306", { [tagNames.session]: sessionId });
   try {
     const isIt = (pid: number) => pid === orphan.pid;
-    processTable.isBlank = (pid) => isIt(pid) || isBlank(pid);
+    processTable.isMidExec = (pid) => isIt(pid) || isMidExec(pid);
     processTable.environmentOf = (pid, names) => (isIt(pid) ? {} : environmentOf(pid, names));
-    expect((await ownership.lookForEnd({ sessionId })).hasEnded).toBeFalse();
+    expect((await ownership.scanForEnd({ sessionId })).hasEnded).toBeFalse();
   } finally {
-    Object.assign(processTable, { isBlank, environmentOf });
+    Object.assign(processTable, { isMidExec, environmentOf });
   }
   const isMember = async () =>
     (await ownership.membersOf({ sessionId })).some(({ pid }) => pid === orphan.pid);
-  await until("its name", isMember); // it may be becoming another program in fact
+  await until("its tags", isMember); // it may really be in the middle of execve
   expect(await terminate(ownership, { sessionId }, { graceMs: 500 })).toEqual([]);
   expect(isAlive(orphan.pid)).toBeFalse();
   for (const child of [first, second]) child.kill();
@@ -74,7 +74,12 @@ needs("linux").test("who is just becoming another program is waited for, not dis
 
 needs("linux").test("PID 1 gives an orphan to a session only by its mark or tags", async () => {
   for (const isInit of [false, true]) {
-    const ownership = new ProcessOwnership(true, undefined, `${process.pid}:/tmp/custody-test.sock`, isInit);
+    const ownership = new ProcessOwnership(
+      true,
+      undefined,
+      `${process.pid}:/tmp/ownership-test.sock`,
+      isInit,
+    );
     ownership.addSession(sessionId);
     const root = ownership.start(sessionId, () => start("exec sleep 307"));
     ownership.addRoot(root.pid, { sessionId, commandId: "x-00000001" });
@@ -83,7 +88,7 @@ needs("linux").test("PID 1 gives an orphan to a session only by its mark or tags
     await Promise.all([stranger, marked].map(firstPid));
     const members = (await ownership.membersOf({ sessionId })).map(({ pid }) => pid);
     expect(members).toContain(marked.pid);
-    // Elsewhere only descendants come to the daemon, and the only session that runs a command has left them.
+    // Other than PID 1, the daemon adopts descendants only, so the only session with a command owns them.
     expect(members.includes(stranger.pid)).toBe(!isInit);
     for (const child of [root, stranger, marked]) child.kill();
     await Promise.all([root, stranger, marked].map(({ exited }) => exited));

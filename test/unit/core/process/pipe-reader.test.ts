@@ -13,7 +13,7 @@ function pipeTo(sink: Sink) {
   };
 }
 
-test("what was written before the call is with the sink when it is drained", async () => {
+test("the sink has everything that was written before the call of drained", async () => {
   let text = "";
   const { reader, write, end } = pipeTo((chunk) => {
     text += Buffer.from(chunk).toString();
@@ -29,7 +29,7 @@ test("what was written before the call is with the sink when it is drained", asy
   await end();
 });
 
-test("a sink that takes its time has it, and nothing overtakes", async () => {
+test("a slow sink delays the reader, and the order of chunks stays", async () => {
   const taken: string[] = [];
   const waiting: (() => void)[] = [];
   const { reader, write, end } = pipeTo(async (chunk) => {

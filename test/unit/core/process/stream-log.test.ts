@@ -31,7 +31,7 @@ test("head and tail are those of the whole output, byte for byte", () => {
   );
 });
 
-test("on characters, neither part ends inside of one, and no more than a cut one is lost", () => {
+test("with onCharacters no part splits a character, and no more than a split one is lost", () => {
   const text = fc.string({ unit: "binary", maxLength: 80 });
   fc.assert(
     fc.property(text, fc.integer({ min: 1, max: 9 }), maxBytes, (given, step, max) => {
@@ -49,7 +49,7 @@ test("on characters, neither part ends inside of one, and no more than a cut one
   );
 });
 
-test("bytes that are no text are kept, but for what could be a cut character", () => {
+test("invalid UTF-8 stays, except for bytes that could be a split character", () => {
   fc.assert(
     fc.property(chunks, maxBytes, (pieces, max) => {
       const exact = gather(max, pieces).parts(false);
@@ -60,12 +60,12 @@ test("bytes that are no text are kept, but for what could be a cut character", (
   );
 });
 
-test("what fits is whole, even when it ends inside a character", () => {
+test("output that fits is complete, even if it ends inside a character", () => {
   const half = Buffer.from("é").subarray(0, 1);
   expect(gather(1, [half]).parts(true)).toEqual({ head: half, tail: new Uint8Array(0), omittedBytes: 0 });
 });
 
-test("with no budget only the count is kept", () => {
+test("without a budget only the count stays", () => {
   const output = gather(0, [Buffer.from("abc"), Buffer.from("d")]);
   expect(output.isTruncated).toBeTrue();
   expect(output.parts(true)).toMatchObject({ omittedBytes: 4 });
@@ -79,20 +79,20 @@ test("a budget of one byte keeps the first", () => {
   expect(gather(1, [Buffer.from("é")]).parts(true)).toMatchObject({ omittedBytes: 2 });
 });
 
-test("a chunk that goes around the tail many times leaves its end", () => {
+test("a chunk larger than the ring leaves its end", () => {
   const { head, tail } = gather(8, [Buffer.from("0123456789".repeat(100)), Buffer.from("xy")]).parts(false);
   expect(Buffer.from(head).toString()).toBe("0123");
   expect(Buffer.from(tail).toString()).toBe("89xy");
 });
 
-test("the sink may use its chunk again", () => {
+test("the caller may reuse the chunk after push", () => {
   const chunk = Buffer.from("abcd");
   const output = gather(8, [chunk]);
   chunk.fill("x");
   expect(Buffer.from(output.parts(false).head).toString()).toBe("abcd");
 });
 
-test("memory follows what is printed, up to the budget", () => {
+test("memory grows with the output, up to the budget", () => {
   const buffersNow = () => {
     Bun.gc(true);
     return process.memoryUsage().arrayBuffers;
@@ -106,7 +106,7 @@ test("memory follows what is printed, up to the budget", () => {
   expect(quiet.length).toBe(64);
 });
 
-test("made larger on the way, it gives every byte that it says it has", () => {
+test("after expand it returns every byte that it reports as available", () => {
   const kb = fc.integer({ min: 0, max: 900 });
   const steps = fc.array(fc.tuple(fc.constantFrom("push", "expand"), kb), { minLength: 1, maxLength: 12 });
   fc.assert(
@@ -140,7 +140,7 @@ test("made larger on the way, it gives every byte that it says it has", () => {
   );
 });
 
-test("made smaller on the way, it keeps its beginning, its end and what a reader needs", () => {
+test("after shrink it has its head, its tail and the bytes that a reader needs", () => {
   const size = fc.integer({ min: 0, max: 900 });
   const steps = fc.array(fc.tuple(fc.constantFrom("push", "shrink", "read"), size), {
     minLength: 1,
@@ -159,7 +159,7 @@ test("made smaller on the way, it keeps its beginning, its end and what a reader
         if (what === "read") cursor = Math.min(whole.length, cursor + kb * 1024);
         else if (what === "push") {
           const piece = pattern.subarray(whole.length % 251, (whole.length % 251) + kb * 1024);
-          if (output.roomFor(cursor) < piece.length) cursor = whole.length; // the writer has waited for it
+          if (output.spaceFor(cursor) < piece.length) cursor = whole.length; // the writer has waited for it
           whole = Buffer.concat([whole, piece]);
           output.push(piece);
         } else {

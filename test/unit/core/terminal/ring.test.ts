@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { OutputRing } from "../../../../src/core/terminal/ring.ts";
 import type { Packing, Unpacking } from "../../../../src/upgrade/schema/fields.ts";
 
-test("what the ring says it has is what was pushed, byte for byte", () => {
+test("the ring returns what was pushed, byte for byte", () => {
   const chunk = fc.integer({ min: 0, max: 9000 });
   fc.assert(
     fc.property(fc.array(chunk, { maxLength: 30 }), fc.integer({ min: 4096, max: 40_000 }), (sizes, max) => {
@@ -13,7 +13,7 @@ test("what the ring says it has is what was pushed, byte for byte", () => {
         const bytes = Buffer.from(Uint8Array.from({ length: size }, (_, i) => (at * 31 + i * 7) & 255));
         ring.push(bytes);
         if (size % 5 === 0) ring.compact();
-        if (size % 3 === 0) ring.pack();
+        if (size % 3 === 0) ring.compress();
         if (size % 7 === 0) ring.compact();
         whole = Buffer.concat([whole, bytes]);
         expect(ring.end).toBe(whole.length);
@@ -27,13 +27,13 @@ test("what the ring says it has is what was pushed, byte for byte", () => {
   );
 });
 
-test("memory follows what is printed", () => {
+test("memory grows with the output", () => {
   const ring = new OutputRing(1024 * 1024);
   ring.push(new Uint8Array(100));
   expect(ring.heldBytes).toBe(4096);
 });
 
-test("beyond what each may have, a ring grows only where it is allowed, and asks again later", () => {
+test("beyond its minimum, a ring grows only if mayGrow allows it, and retries later", () => {
   const mib = 1024 * 1024;
   const asked: number[] = [];
   let isAllowed = false;
@@ -58,39 +58,39 @@ test("beyond what each may have, a ring grows only where it is allowed, and asks
   expect([ring.heldBytes, ring.capacity, ring.start]).toEqual([8 * mib, 8 * mib, 14 * mib]);
 });
 
-test("one piece that is larger than a ring that may not grow leaves its end", () => {
+test("a chunk larger than a ring that may not grow leaves its end", () => {
   const ring = new OutputRing(8 * 1024 * 1024, () => false);
   ring.push(new Uint8Array(3 * 1024 * 1024).fill(1));
   expect([ring.heldBytes, ring.end - ring.start]).toEqual([1024 * 1024, 1024 * 1024]);
 });
 
-test("what is packed takes less memory until it is used", () => {
+test("a compressed ring takes less memory until it is accessed", () => {
   const ring = new OutputRing(1024 * 1024);
   const text = Buffer.from("a line of ordinary text\r\n".repeat(4000));
   ring.push(text);
   const held = ring.heldBytes;
-  expect(ring.pack()).toBe(held);
+  expect(ring.compress()).toBe(held);
   expect(ring.heldBytes).toBeLessThan(held / 10);
-  expect(ring.pack()).toBe(0);
+  expect(ring.compress()).toBe(0);
   expect(Buffer.compare(ring.copy(0), text)).toBe(0);
   expect(ring.heldBytes).toBe(held);
-  ring.pack();
+  ring.compress();
   ring.clear();
   expect([ring.start, ring.end, ring.heldBytes]).toEqual([text.length, text.length, 0]);
 });
 
-test("what cannot be packed is tried once", () => {
+test("incompressible output is tried once", () => {
   const ring = new OutputRing(1024 * 1024);
   ring.push(crypto.getRandomValues(new Uint8Array(60_000)));
-  expect(ring.pack()).toBe(ring.heldBytes);
-  expect(ring.pack()).toBe(0);
+  expect(ring.compress()).toBe(ring.heldBytes);
+  expect(ring.compress()).toBe(0);
 });
 
-test("what a ring was allowed to keep crosses an upgrade, whatever is allowed then", () => {
+test("an upgrade keeps all bytes of a ring, whatever mayGrow allows then", () => {
   const ring = new OutputRing(8 * 1024 * 1024);
   ring.push(new Uint8Array(3 * 1024 * 1024).fill(7));
   let bytes: Uint8Array = new Uint8Array(0);
-  const state = ring.handOver({
+  const state = ring.pack({
     bytes: (piece: Uint8Array) => {
       bytes = piece;
       return { at: 0, length: piece.length };

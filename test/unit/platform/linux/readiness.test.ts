@@ -12,7 +12,7 @@ const turns = async (count: number) => {
   for (let at = 0; at < count; at++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-test("calls back while there is something to read, and not otherwise", async () => {
+test("calls back while the descriptor is readable, and not otherwise", async () => {
   const { readFd, writeFd } = createPipe();
   const calls: boolean[] = [];
   const memory = Buffer.alloc(16);
@@ -43,7 +43,7 @@ test("calls back while there is something to read, and not otherwise", async () 
   closeSync(readFd);
 });
 
-test("what one callback throws costs the others nothing", async () => {
+test("an exception of one callback does not affect the others", async () => {
   const failing = createPipe();
   const other = createPipe();
   const script = `

@@ -1,15 +1,15 @@
-// Output that the daemon reads by a descriptor of its own: no byte is lost, doubled or in another order, and what one
-// turn of the event loop takes is bounded.
+// Direct read of a terminal: no byte is lost, duplicated or reordered, and one turn of the event loop reads a bounded
+// amount.
 import { expect } from "bun:test";
 import { closeSync, writeSync } from "node:fs";
 import { MasterReader } from "../../../../../src/core/terminal/drivers/master-reader-linux.ts";
-import { duplicateMaster } from "../../../../../src/platform/linux/terminal.ts";
+import { duplicateMaster } from "../../../../../src/platform/terminal.ts";
 import { needs } from "../../../../support/needs.ts";
 import { until } from "../../../../support/wait.ts";
 
 const { test } = needs("linux");
 
-/** As the native driver starts one. A program may have ended before its terminal is looked for. */
+/** Starts a program as the native driver does. Retries if it has exited before its terminal is found. */
 function spawnOnTerminal(script: string) {
   for (;;) {
     const child = Bun.spawn(["sh", "-c", script], { terminal: { cols: 80, rows: 24 } });
@@ -38,7 +38,7 @@ function start(script: string) {
 
 const numbersTo = (last: number) => Array.from({ length: last }, (_, i) => `${i + 1}\r\n`).join("");
 
-test("every byte comes, in order, and the end behind them", async () => {
+test("every byte is delivered, in order, before the end", async () => {
   const last = 200_000;
   const many = [1, 2, 3].map(() => start(`seq 1 ${last}`));
   for (const { end, text, child } of many) {
@@ -48,7 +48,7 @@ test("every byte comes, in order, and the end behind them", async () => {
   }
 });
 
-test("a program waits while it is paused, and every byte comes afterwards", async () => {
+test("pausing blocks the program, and every byte is delivered afterwards", async () => {
   const last = 100_000;
   const { child, reader, chunks, fd, text, end } = start(`echo begun; read line; seq 1 ${last}`);
   await until("its beginning", () => chunks.length > 0);
@@ -57,7 +57,7 @@ test("a program waits while it is paused, and every byte comes afterwards", asyn
   writeSync(fd, "\n");
   await Bun.sleep(100);
   expect(chunks.length).toBe(before);
-  expect(child.exitCode).toBeNull(); // it waits for room
+  expect(child.exitCode).toBeNull(); // blocked by the full buffer of the terminal
   const memory = Buffer.alloc(8192);
   const counts = { own: 0, watched: 0 };
   for (let turns = 0; child.exitCode === null; turns++) {
@@ -78,13 +78,13 @@ test("a program waits while it is paused, and every byte comes afterwards", asyn
   expect(counts.watched).toBeGreaterThan(0);
 });
 
-test("a program that prints byte by byte is not waited for until the memory is full", async () => {
+test("a read returns before its memory is full if a program prints byte by byte", async () => {
   const { child, reader, chunks, end } = start("while :; do printf x; done");
   await until("its beginning", () => chunks.length > 0);
   reader.pause();
   const memory = Buffer.alloc(4 * 1024 * 1024);
   for (let length = 0; length === 0; ) {
-    length = reader.read(memory, 1000); // nothing, where others have the processors
+    length = reader.read(memory, 1000); // may be empty on a busy machine
     expect(length).toBeLessThan(memory.length);
   }
   reader.resume();
@@ -92,7 +92,7 @@ test("a program that prints byte by byte is not waited for until the memory is f
   await end();
 });
 
-test("one turn of the event loop reads a bounded part of floods, and a part of each", async () => {
+test("one turn of the event loop reads a bounded amount, and each flood has its share", async () => {
   const floods = Array.from({ length: 6 }, () => start("exec yes 0123456789"));
   const bytes = () => floods.map(({ chunks }) => chunks.reduce((sum, { length }) => sum + length, 0));
   const total = () => bytes().reduce((sum, one) => sum + one);
@@ -108,7 +108,7 @@ test("one turn of the event loop reads a bounded part of floods, and a part of e
     await child.exited;
     closeSync(fd);
   }
-  expect(most).toBeLessThan(2 * 1024 * 1024); // some 0.1 MB; Bun's reader takes what is printed for 50 ms and more
+  expect(most).toBeLessThan(2 * 1024 * 1024); // measured: some 0.1 MB; Bun's reader reads for 50 ms and more
 });
 
 test("a program may close its terminal and open it again", async () => {
@@ -120,7 +120,7 @@ test("a program may close its terminal and open it again", async () => {
   expect(text()).toBe(`a\r\n${numbersTo(30_000)}`);
 });
 
-test("what was printed before the end is read at the end, however little was read until then", async () => {
+test("finish delivers all output that the kernel has buffered", async () => {
   const { child, reader, fd, text } = start("seq 1 2000");
   reader.pause();
   await child.exited;
@@ -129,7 +129,7 @@ test("what was printed before the end is read at the end, however little was rea
   expect(text()).toBe(numbersTo(2000));
 });
 
-test("one that is stopped is read no more", async () => {
+test("a stopped reader delivers nothing more", async () => {
   const { child, reader, chunks, fd } = start("while :; do echo x; done");
   await until("its beginning", () => chunks.length > 0);
   reader.stop();

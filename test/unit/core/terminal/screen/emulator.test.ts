@@ -53,7 +53,7 @@ function emulator(size = { cols, rows }): Emulator {
   return new Emulator(size, () => {});
 }
 
-/** What the emulator shows, as a display that was there from the beginning sees it. */
+/** A display that reads the same output from its beginning. */
 function live(output: string): Display {
   const display = new Display(cols, rows);
   display.write(output);
@@ -61,7 +61,7 @@ function live(output: string): Display {
 }
 
 describe("a redraw", () => {
-  test("shows the same, cell by cell, on a terminal that showed something else before", () => {
+  test("shows the same cells on a terminal with any earlier content", () => {
     fc.assert(
       fc.property(session, session, (before, output) => {
         const mine = emulator();
@@ -75,7 +75,7 @@ describe("a redraw", () => {
     );
   });
 
-  test("leaves a terminal on which the program goes on as if nothing had happened", () => {
+  test("restores the state in which the program's next output has the same effect", () => {
     fc.assert(
       fc.property(
         session,
@@ -93,7 +93,7 @@ describe("a redraw", () => {
     );
   });
 
-  test("asks the terminal nothing", () => {
+  test("contains no terminal queries", () => {
     const replies: string[] = [];
     const asked = new Emulator({ cols, rows }, (text) => replies.push(text));
     asked.write("\x1b[c\x1b[6n\x1b[>c\x1b[?2004$p");
@@ -103,7 +103,7 @@ describe("a redraw", () => {
     again.write(drawn);
   });
 
-  test("brings the title, the cursor's shape, the mouse's encoding and the rarer modes", () => {
+  test("restores the title, the cursor style, the mouse encoding and the rarer modes", () => {
     const mine = emulator();
     mine.write("\x1b]2;a title\x07\x1b[5 q\x1b[?1003h\x1b[?1006h\x1b[?7l\x1b[4h\x1b[?6h\x1b[2;3r");
     const again = emulator();
@@ -112,7 +112,7 @@ describe("a redraw", () => {
     expect(again.redraw(0)).toBe(mine.redraw(0));
   });
 
-  test("brings as many lines of the history as are asked for", () => {
+  test("contains the requested number of history lines", () => {
     const mine = emulator();
     for (let line = 1; line <= 50; line++) mine.write(`${line}\r\n`);
     const display = live("");
@@ -123,7 +123,7 @@ describe("a redraw", () => {
   });
 });
 
-test("what the emulator cannot bear costs itself only", () => {
+test("output that makes the emulator throw loses that sequence only", () => {
   const mine = emulator();
   mine.write("\x1b[6;1H12345678901234567890");
   mine.write("\x1b[1J");
@@ -131,13 +131,13 @@ test("what the emulator cannot bear costs itself only", () => {
   expect(mine.lines(0)[0]).toBe("goes on");
 });
 
-test("text to be matched has long lines in one piece", () => {
+test("the text for pattern searches joins wrapped rows", () => {
   const mine = emulator();
   mine.write(`${"0123456789".repeat(5)}\r\nnext`);
   expect(mine.logicalText(0).startsWith(`${"0123456789".repeat(5)}\nnext\n`)).toBe(true);
 });
 
-describe("a parameter that says how often", () => {
+describe("the repeat count", () => {
   const most = 2 ** 31 - 1;
   const begin = "one\r\ntwo\r\nthree\x1b[2;5r\x1b[3;4Hx";
   const shown = (text: string) => {
@@ -148,18 +148,18 @@ describe("a parameter that says how often", () => {
     return result;
   };
 
-  test.each([..."STLMIZ"])("of %s does no more than a whole screen of it", (final) => {
+  test.each([..."STLMIZ"])("of %s is bounded by the size of the screen", (final) => {
     expect(shown(`\x1b[${most}${final}`)).toEqual(shown(`\x1b[1${final}`.repeat(Math.max(cols, rows))));
   });
 
-  test("of b fills the screen, and ends in the same column as all of it", () => {
+  test("of b fills the screen, and ends in the column of the unbounded repetition", () => {
     const { lines, cursor } = shown(`\x1b[${most}b`);
     expect(lines).toContain("x".repeat(cols));
     expect(cursor.col).toBe(shown(`\x1b[${most % cols}b`).cursor.col);
   });
 
   test("of no sequence keeps the emulator busy", () => {
-    // Each of them ends; one that is carried out step by step would take minutes.
+    // Terminates; an unbounded repetition would take minutes.
     for (const prefix of ["", "?", ">", "=", "<"])
       for (const between of ["", " ", "!", '"', "$", "'", "*", "#"])
         for (let final = 0x40; final <= 0x7e; final++)

@@ -9,7 +9,7 @@ import { lostProcess, overBudget, queuesHere } from "../../../../support/screen-
 
 const size = { cols: 40, rows: 10 };
 
-/** The daemon's event loop has a turn now and then, as it has between two reads of a program's output. */
+/** The event loop takes a turn after so many bytes, as between two reads of a program's output. */
 const turnBytes = 64 * 1024;
 
 async function feed(pieces: Iterable<string | Uint8Array>, isAttended = true) {
@@ -53,7 +53,7 @@ const repeated = (line: (n: number) => string, count: number, perPiece = 100) =>
     Array.from({ length: perPiece }, (_, at) => line(piece * perPiece + at)).join(""),
   );
 
-describe("after a flood the screen and its history are those of one who has read every byte:", () => {
+describe("after a flood, screen and history equal those of a display that read every byte:", () => {
   const floods: Record<string, string[]> = {
     "plain lines": repeated((n) => `line ${n} of a flood\r\n`, 60_000),
     "long lines": repeated((n) => `${n} ${"0123456789".repeat(20)}\r\n`, 6_000),
@@ -70,7 +70,7 @@ describe("after a flood the screen and its history are those of one who has read
     "lines in a title that never ends": ["\x1b]2;", ...repeated((n) => `line ${n}\r\n`, 60_000)],
     "tabs and carriage returns": repeated((n) => `${n}\tx\ty\rz\r\n`, 40_000),
     "one line without end": repeated((n) => `${n} `, 200_000, 1000),
-    // So much that something is left out once, right behind what was there.
+    // Enough that output is skipped once, right after the content of the screen.
     "lines over a screen that is full": [
       `${"#".repeat(size.cols - 1)}\r\n`.repeat(size.rows - 1),
       "\x1b[H",
@@ -98,7 +98,7 @@ describe("after a flood the screen and its history are those of one who has read
   }
 });
 
-test("what is read late, in any pieces and with looks in between, is the same", async () => {
+test("late reads, in any pieces and with queries in between, give the same screen", async () => {
   const text = fc.oneof(
     fc.string({ maxLength: 60 }),
     fc.constantFrom("\r\n", "\x1b[31m", "\x1b[H", "漢字", "\x1b[2J", "\t"),
@@ -114,7 +114,7 @@ test("what is read late, in any pieces and with looks in between, is the same", 
         screen.printed(bytes, true);
         display.write(bytes);
         if (looks) await screen.caughtUp();
-        if (looks) screen.rest(0);
+        if (looks) screen.closeIdle(0);
       }
       expect(await linesOf(screen, 100)).toEqual(history(display));
     }),
@@ -122,49 +122,49 @@ test("what is read late, in any pieces and with looks in between, is the same", 
   );
 });
 
-test("sizes hold from where they were set, however late the output is read", async () => {
+test("a size applies from the offset where it was set, even if the output is read later", async () => {
   const { screen, display, print } = await feed([`${"0123456789".repeat(8)}\r\n`]);
   screen.resized({ cols: 20, rows: 5 });
   display.terminal.resize(20, 5);
   print("abc");
   const before = await linesOf(screen, 0);
   expect(before).toEqual(display.lines);
-  screen.rest(0);
+  screen.closeIdle(0);
   expect(await linesOf(screen, 0)).toEqual(before);
 });
 
-describe("a question to the terminal", () => {
-  const questions = ["\x1b[c", "\x1b[6n", "\x1b[5n", "\x1b[>c", "\x1b[?2004$p", "\x1b[?6n"];
+describe("a terminal query", () => {
+  const terminalQueries = ["\x1b[c", "\x1b[6n", "\x1b[5n", "\x1b[>c", "\x1b[?2004$p", "\x1b[?6n"];
   const repliesTo = async (pieces: string[]): Promise<string[]> => {
     const { screen, replies } = await feed(pieces, false);
     await screen.caughtUp();
     return replies;
   };
 
-  test("is answered without a query where no display is attached", async () => {
-    for (const question of questions) {
-      const { replies } = await feed([question], false);
+  test("has a reply if no display is attached", async () => {
+    for (const query of terminalQueries) {
+      const { replies } = await feed([query], false);
       await Bun.sleep(0);
-      expect(replies.length, question).toBe(1);
+      expect(replies.length, query).toBe(1);
     }
   });
 
-  test("also where it comes in pieces", async () => {
-    for (const question of questions)
-      expect((await repliesTo(question.split(""))).join("").split("\x1b").length, question).toBe(2);
+  test("has a reply if it comes in pieces", async () => {
+    for (const query of terminalQueries)
+      expect((await repliesTo(query.split(""))).join("").split("\x1b").length, query).toBe(2);
   });
 
-  test("is not where one is attached, nor when it is read later, nor when it is read again", async () => {
-    const { screen, replies, print, runner } = await feed(questions, true);
+  test("has no reply if a display is attached, or when it is read later or again", async () => {
+    const { screen, replies, print, runner } = await feed(terminalQueries, true);
     await screen.caughtUp();
-    screen.rest(0);
+    screen.closeIdle(0);
     print("x", false);
     await screen.caughtUp();
     expect(replies).toEqual([]);
     print("\x1b[6n", false);
     await screen.caughtUp();
     expect(replies).toEqual(["\x1b[1;2R"]);
-    screen.rest(0);
+    screen.closeIdle(0);
     await screen.caughtUp();
     runner.end();
     await screen.caughtUp();
@@ -172,8 +172,8 @@ describe("a question to the terminal", () => {
   });
 });
 
-describe("a screen process that ends", () => {
-  test("costs nothing where the output is still there", async () => {
+describe("a crash of the screen process", () => {
+  test("loses nothing if the ring has all output", async () => {
     const { screen, display, runner, print } = await feed(["one\r\n", "\x1b[31mtwo"]);
     screen.resized({ cols: 20, rows: 5 });
     display.terminal.resize(20, 5);
@@ -185,7 +185,7 @@ describe("a screen process that ends", () => {
     expect(screen.error).toBeUndefined();
   });
 
-  test("costs nothing either where the beginning of the output is not there any more", async () => {
+  test("loses nothing if the ring has lost the beginning of the output", async () => {
     const header = "\x1b]2;title\x07\x1b[?1049h\x1b[Hpainted once";
     const updates = repeated((n) => `\x1b[3;1Hupdate ${n}\x1b[K`, 700_000, 1000);
     const { screen, display, runner, ring, print } = await feed([header, ...updates]);
@@ -201,15 +201,15 @@ describe("a screen process that ends", () => {
     expect(screen.error).toBeUndefined();
   });
 
-  test("costs what was overwritten in the meantime, and the screen says so", async () => {
+  test("loses output that was overwritten unread, and reports it", async () => {
     const { screen, print, ring } = await feed(["\x1b[Hfirst"]);
     await screen.caughtUp();
     for (const text of repeated((n) => `\x1b[Hline ${n}\x1b[K`, 700_000, 1000)) print(text);
     expect((await linesOf(screen, 0))[0]).toBe("line 699999");
-    expect(screen.error).toContain(`behind byte ${ring.start}`);
+    expect(screen.error).toContain(`after byte ${ring.start}`);
   });
 
-  test("for want of anything to start it with costs the screen a moment", async () => {
+  test("pauses the screen if the process cannot be started", async () => {
     const { screen, runner, quarantineRunner, display } = await feed(["precious"]);
     runner.failures = [new ScreenProcessError("no descriptors", "unavailable")];
     await expect(linesOf(screen, 0)).rejects.toThrow("no descriptors");
@@ -218,14 +218,14 @@ describe("a screen process that ends", () => {
     expect([screen.error, quarantineRunner.works.length]).toEqual([undefined, 0]);
   });
 
-  test("again and again because of one screen is the end of that screen's reading for a while", async () => {
+  test("is attributed to one screen after repeated crashes, which pauses that screen", async () => {
     const { screen, runner } = await feed(["text"]);
     runner.failures = [lostProcess(), lostProcess(), lostProcess()];
     expect(linesOf(screen, 0)).rejects.toThrow("its process has ended");
   });
 });
 
-test("plain output that was overwritten before it could be read costs the screen nothing", async () => {
+test("plain output that was overwritten unread loses nothing", async () => {
   const { screen, display, print, ring } = await feed(["\x1b[32mbefore\x1b[0m\r\n"]);
   await screen.caughtUp();
   for (const text of repeated((n) => `\x1b[3${n % 8}mline ${n} of a flood\x1b[0m\r\n`, 400_000, 1000))
@@ -235,7 +235,7 @@ test("plain output that was overwritten before it could be read costs the screen
   expect(screen.error).toBeUndefined();
 });
 
-test("a size amid output that is overwritten, and one right behind a whole piece, are those of the screen", async () => {
+test("sizes set within overwritten output, and right after a whole piece of work, apply", async () => {
   const { screen, display, print } = await feed([]);
   const resize = (cols: number, rows: number) => {
     screen.resized({ cols, rows });
@@ -251,7 +251,7 @@ test("a size amid output that is overwritten, and one right behind a whole piece
   expect(await linesOf(screen, 0)).toEqual(display.lines);
 });
 
-test("a screen that takes long again and again is read in the other process, with nothing lost", async () => {
+test("a slow screen moves to the quarantine process and loses nothing", async () => {
   const { screen, display, print, runner, quarantineRunner } = await feed(["before"]);
   runner.busyMs = 500;
   for (let n = 0; n < 5; n++) {
@@ -265,22 +265,22 @@ test("a screen that takes long again and again is read in the other process, wit
   expect(screen.error).toBeUndefined();
 });
 
-describe("a screen over its budget", () => {
-  test("says so, and goes on from a fresh emulator in the other process", async () => {
+describe("a screen that exceeds its budget", () => {
+  test("reports it, and continues with a fresh emulator in the quarantine process", async () => {
     const { screen, runner, quarantineRunner, print, ring } = await feed(["hostile"]);
     runner.failures = [overBudget()];
     expect(linesOf(screen, 0)).rejects.toThrow("takes too long");
     await Bun.sleep(0);
-    expect(screen.error).toContain(`behind byte ${ring.end}`);
+    expect(screen.error).toContain(`after byte ${ring.end}`);
     print("\r\nafter");
-    await expect(linesOf(screen, 0)).rejects.toThrow(); // not tried again at once
+    await expect(linesOf(screen, 0)).rejects.toThrow(); // no retry before the backoff is over
     using clock = laterBy(2000);
     expect((await linesOf(screen, 0)).slice(0, 2)).toEqual(["", "after"]);
     expect([runner.works.length, quarantineRunner.works.length]).toEqual([1, 1]);
     expect(clock.isSet).toBe(true);
   });
 
-  test("ends the waits for it with an error", async () => {
+  test("rejects the waits for it", async () => {
     const { screen, runner, print } = await feed([]);
     const { found } = screen.waitFor({ text: "done" });
     await Bun.sleep(0);
@@ -291,7 +291,7 @@ describe("a screen over its budget", () => {
   });
 });
 
-test("patterns are found in what scrolls by, and after the process has been replaced", async () => {
+test("patterns are found in lines that scroll away, and after a crash of the process", async () => {
   const { screen, runner, print } = await feed([]);
   const waits = ["needle 77\\b", "bc[d-f]e"].map((regex) => screen.waitFor({ regex }));
   for (let line = 0; line < 3000; line++) print(`needle ${line}\r\n`);
@@ -303,14 +303,14 @@ test("patterns are found in what scrolls by, and after the process has been repl
   expect(await text.found).toBe("text");
 });
 
-test("a regular expression that is none is the client's mistake", async () => {
+test("an invalid regular expression is refused", async () => {
   const { screen } = await feed(["x"]);
   for (const regex of ["(", "a".repeat(20_000)])
     expect(screen.waitFor({ regex }).found).rejects.toThrow("until.regex");
   await screen.caughtUp();
 });
 
-test("expressions that keep a backtracking engine busy are matched in linear time", async () => {
+test("expressions that take a backtracking engine exponential time are matched in linear time", async () => {
   const { screen, print } = await feed([]);
   const prompt = screen.waitFor({ regex: "([\\w.-]+\\s*)+[$#] $" });
   const nested = screen.waitFor({ regex: "(a+)+$" });
@@ -321,7 +321,7 @@ test("expressions that keep a backtracking engine busy are matched in linear tim
   expect(await nested.found).toBe("regex");
 });
 
-/** `performance.now` as it will be. */
+/** Moves `performance.now` forward. */
 function laterBy(ms: number) {
   const now = performance.now;
   performance.now = () => now.call(performance) + ms;

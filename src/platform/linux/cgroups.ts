@@ -1,0 +1,13 @@
+// The kernel's texts about control groups, from /proc.
+import { readFileSync } from "node:fs";
+
+export const readMounts = (): string => readOrEmpty("/proc/self/mountinfo");
+export const readOwnCgroups = (): string => readOrEmpty("/proc/self/cgroup");
+
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

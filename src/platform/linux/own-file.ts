@@ -1,2 +1,0 @@
-/** The program that runs, whatever has become of its file. */
-export const ownFile = "/proc/self/exe";
