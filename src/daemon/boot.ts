@@ -186,7 +186,7 @@ function knownRuntimes(
   const entries = Object.entries(options.env).filter(([name]) => isPassedOn(name));
   const env = { ...Object.fromEntries(entries), ...ownership.exemption.env };
   const runtimes = new Runtimes({ env, runDir, executables: ownExecutables(options.executablesDir) });
-  if (before) runtimes.takeOver(before);
+  if (before) runtimes.restore(before);
   for (const { name, spec, origin } of before ? [] : options.runtimes)
     addRuntime(`${origin} ${name}`, () => runtimes.add(name, spec));
   return runtimes;

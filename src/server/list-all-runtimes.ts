@@ -19,7 +19,7 @@ export async function listEverywhere(
   const isOursAsked = only === undefined || only === hostRuntime;
   const [own, { answers, unavailable }] = await Promise.all([
     isOursAsked ? here() : {},
-    runtimes.look(method, asked),
+    runtimes.list(method, asked),
   ]);
   const field = method === "exec.list" ? "streams" : "sessions";
   const entriesOf = (data: unknown) => (data as Record<string, Entry[]>)[field] ?? [];

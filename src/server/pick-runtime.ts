@@ -2,7 +2,7 @@
 import type { SessionRegistry } from "../core/session/registry.ts";
 import { TrlError } from "../protocol/errors.ts";
 import { hostRuntime } from "../protocol/runtime.ts";
-import { lookMs } from "../remote/limits.ts";
+import { listTimeoutMs } from "../remote/limits.ts";
 import type { Runtime } from "../remote/runtime.ts";
 import type { Runtimes } from "../remote/runtimes.ts";
 
@@ -34,7 +34,7 @@ export async function pickRuntime(
     choice.running = (await (choice.it as Runtime).ask("system.stats", {})).running_commands;
     return choice;
   });
-  await Promise.race([Promise.allSettled(counts), Bun.sleep(lookMs)]);
+  await Promise.race([Promise.allSettled(counts), Bun.sleep(listTimeoutMs)]);
   if (isHostFit) choices.unshift({ it: hostRuntime, running: runningIn(registry) });
   const atHand = choices.filter(({ running }) => running !== undefined);
   // Where nobody is, one that must be started first, or is given the executable, is waited for.

@@ -94,12 +94,12 @@ export class Router {
       runtimes.routes.addStream(id, runtime);
       return id;
     };
-    return { runtime, far, afterReply, newCommandId };
+    return { runtime, links: far, afterReply, newCommandId };
   }
 
   /** What was found nowhere may live where nobody could be asked. */
   #withUnasked(error: unknown): unknown {
-    const unavailable = this.context.runtimes.all.flatMap((it) => (it.trouble ? [it.unavailability()] : []));
+    const unavailable = this.context.runtimes.all.flatMap((it) => (it.failure ? [it.unavailability()] : []));
     if (!(error instanceof TrlError && error.code.endsWith("_NOT_FOUND")) || unavailable.length === 0)
       return error;
     const names = unavailable.map(({ runtime }) => runtime).join(", ");
@@ -125,7 +125,7 @@ export class Router {
   async #search(known: () => Runtime | undefined, ...lists: Listing[]): Promise<Runtime | undefined> {
     const { runtimes } = this.context;
     const asked = lists.length > 0 ? lists : (["session.list", "pty.list"] as const);
-    await Promise.all(asked.map((list) => runtimes.look(list)));
+    await Promise.all(asked.map((list) => runtimes.list(list)));
     return known();
   }
 
@@ -189,7 +189,7 @@ export class Router {
   /** A name that was used elsewhere is free again when that terminal has ended. */
   async #createIfFree(id: string, params: Fields, client: Client): Promise<unknown> {
     const { runtimes } = this.context;
-    if (runtimes.routes.isLive(id)) await runtimes.look("session.list");
+    if (runtimes.routes.isLive(id)) await runtimes.list("session.list");
     if (runtimes.routes.isLive(id)) throw inUse(id);
     runtimes.routes.removeSession(id);
     return await this.#here("pty.create", params, client);

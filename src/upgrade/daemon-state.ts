@@ -43,7 +43,7 @@ export function describeDaemon(house: Described, packing: Packing): Handover {
     },
     counters: packCounters(counters),
     heldPlaces: packResumePoints(registry.commands),
-    runtimes: runtimes.pack(),
+    runtimes: runtimes.serialize(),
     core: packCore(registry, packing),
     upgrades: upgrader.count,
     recovered: recovered.list().map((record) => ({ ...record })),

@@ -11,7 +11,7 @@ export const canHandOver = process.platform === "linux";
 
 /** What must have ended before. */
 export function obstacles(registry: SessionRegistry, runtimes: Runtimes): string[] {
-  const bound = runtimes.boundToUs.map(({ name }) => `the runtime ${name} ends with this program`);
+  const bound = runtimes.boundToProcess.map(({ name }) => `the runtime ${name} ends with this program`);
   return [...(canHandOver ? obstaclesIn(registry) : everythingIn(registry)), ...bound];
 }
 

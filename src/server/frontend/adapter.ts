@@ -188,7 +188,7 @@ function watchesHere(terminal: Terminal, { frontend: { watched }, subscriptions 
 
 /** As it was when the end was asked for: the frame that tells it may have come before the reply. */
 function watchesThere(runtime: Runtime, id: string, { far }: Client): () => boolean {
-  const follower = far.connection(runtime).followed(id);
+  const follower = far.connection(runtime).subscriptionOf(id);
   const isWatched = follower instanceof RemoteTerminal && follower.presentation.isFrontend;
   return () => isWatched;
 }
