@@ -1,8 +1,8 @@
 // Calls callbacks of the application.
 
 /**
- * Exceptions from user callbacks are rethrown asynchronously, so one failing listener cannot break the others. Returns a
- * promise if the callback returned one; that promise never rejects.
+ * Exceptions from user callbacks are rethrown asynchronously, so one failing listener cannot break the others. Returns
+ * a promise if the callback returned one; that promise never rejects.
  */
 export function notify(callback: () => unknown): Promise<unknown> | undefined {
   const rethrow = (error: unknown) =>

@@ -25,7 +25,7 @@ export class ChunkQueue<Data extends string | Uint8Array> {
   readonly received: Offsets;
   readonly taken: Offsets;
   #chunks: QueuedChunk<Data>[] = [];
-  /** The first bytes of a character whose rest has not arrived yet. */
+  /** The first bytes of a character that is not complete yet. */
   readonly #partial: Record<StreamName, Uint8Array> = { stdout: nothing, stderr: nothing };
   readonly #dropped: Offsets = { stdout: 0, stderr: 0 };
   #unreportedBytes = 0;

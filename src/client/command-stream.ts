@@ -20,7 +20,7 @@ export interface StreamSetup {
   id: string;
   /** Undefined if the command was started before. */
   start: Partial<Params<"exec.stream">> | undefined;
-  /** A request whose reply was lost may have started the command. */
+  /** A request that got no reply may have started the command. */
   isSent?: boolean;
   attach: Partial<Params<"exec.attach">>;
   asBytes: boolean;

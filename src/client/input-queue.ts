@@ -1,5 +1,5 @@
-// Sends input in order, one request at a time, with retries while the daemon's buffer is full. Input that arrives during
-// a request is sent together in the next one.
+// Sends input in order, one request at a time, with retries while the daemon's buffer is full. Input that arrives
+// during a request is sent together in the next one.
 import { toBase64 } from "../util/base64.ts";
 import { Backoff } from "./backoff.ts";
 import { isTrlError } from "./errors.ts";

@@ -37,7 +37,7 @@ interface PendingRequest {
   reject(error: unknown): void;
 }
 
-/** Silence is counted in ticks and not by the clock: a process that was stopped for an hour has not listened for one. */
+/** Silence is counted in ticks, not by the clock: a process that was stopped for an hour has not listened meanwhile. */
 const tickMs = 5000;
 /** After this much silence the link sends a ping. */
 const pingAfterTicks = 3;

@@ -1,4 +1,4 @@
-// Rebuilds the result of a command whose reply was lost with the connection. The daemon keeps its output for a while.
+// Rebuilds the result of a command after its reply was lost with the connection. The daemon keeps its output.
 import { TrlError } from "../protocol/errors.ts";
 import { omissionMarker, type RunResult } from "../protocol/exec.ts";
 import { toBase64 } from "../util/base64.ts";

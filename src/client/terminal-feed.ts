@@ -30,7 +30,7 @@ interface Ended {
 }
 
 export interface TerminalWatcher {
-  /** May return a promise that resolves when the bytes are processed; at most a window of output arrives before that. */
+  /** May return a promise that resolves when the bytes are processed; until then at most a window arrives. */
   output?(bytes: Uint8Array, info: OutputInfo): unknown;
   resize?(size: { cols: number; rows: number }): void;
   /** The last call, after the last output. */
@@ -105,13 +105,14 @@ export class TerminalFeed implements Subscription {
   async resume(link: Link): Promise<void> {
     const resume = ++this.#resumes;
     if (this.#unsubscribing) await this.#unsubscribing;
-    if (this.#watchers.size === 0 || resume !== this.#resumes) return; // no watcher is left, or a later call has taken over
+    // No watcher is left, or a later call has taken over.
+    if (this.#watchers.size === 0 || resume !== this.#resumes) return;
     this.#link = link;
     link.listenAlone(this.id, this.#receive);
     if (this.size) void link.request("pty.resize", { session_id: this.id, ...this.size }).catch(() => {});
     if (this.#pendingOptions) return this.#subscribe(link, this.#pendingOptions);
     await this.#subscribe(link, { from: this.#offset! }).catch((error: unknown) => {
-      // The id belongs to a new terminal by now, whose output does not reach this offset.
+      // The id belongs to a new terminal by now, and its output does not reach this offset.
       if (!isTrlError(error, "INVALID_PARAMS")) throw error;
       return this.#subscribe(link, {});
     });

@@ -71,7 +71,7 @@ export class Terminal implements AsyncDisposable {
     return this.#input.push(data);
   }
 
-  /** Reports the size of this client's window. Resolves to false if another client, which typed last, decides the size. */
+  /** Reports the size of this client's window. Resolves to false if another client, which typed last, decides it. */
   async resize(cols: number, rows: number): Promise<boolean> {
     this.#size = { cols, rows };
     this.#feeds.setSize(this.id, this.#size);

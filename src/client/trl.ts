@@ -51,8 +51,8 @@ export class Trl implements AsyncDisposable {
   }
 
   /**
-   * Creates a session. Disposing of the handle destroys the session and all processes in it. With `reuse`, the handle is
-   * for the session of that name if there is one, and disposing of it leaves the session alone.
+   * Creates a session. Disposing of the handle destroys the session and all processes in it. With `reuse`, the handle
+   * is for the session of that name if there is one, and disposing of it leaves the session alone.
    */
   async session({ reuse = false, ...options }: SessionOptions = {}): Promise<Session> {
     if (reuse && options.name === undefined) throw new TypeError("session: reuse needs a name");

@@ -72,7 +72,7 @@ export class RemoteConnection {
     }
   }
 
-  /** Sends a request whose reply does not matter. */
+  /** Sends a request and ignores its reply. */
   notify(method: MethodName, params: unknown): void {
     void this.#link?.request(method, params).catch(() => {});
   }

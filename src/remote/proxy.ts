@@ -1,5 +1,5 @@
-// Forwards a client's requests to the daemon of another runtime, and its replies, unchanged. After a lost link, a command
-// is found again by its id, so this chooses an id if the client has not.
+// Forwards a client's requests to the daemon of another runtime, and its replies, unchanged. After a lost link, a
+// command is found again by its id, so this chooses an id if the client has not.
 import { ConnectionError, isTrlError } from "../client/errors.ts";
 import { windowBytesMin } from "../protocol/fields.ts";
 import type { MethodName, Result } from "../protocol/methods.ts";
@@ -208,7 +208,7 @@ async function retryOnLoss(
   }
 }
 
-/** Starts a command exactly once: after a lost link, the command is looked for by its id before the request is repeated. */
+/** Starts a command exactly once: after a lost link, looks for the command by its id before repeating the request. */
 async function startOnce(
   connection: RemoteConnection,
   method: "exec.run" | "exec.stream",

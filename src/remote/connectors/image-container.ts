@@ -1,5 +1,5 @@
-// A container that is created from an image on first use, and removed with the daemon that created it. If that daemon was
-// killed, the next daemon that creates a container removes it.
+// A container that is created from an image on first use, and removed with the daemon that created it. If that daemon
+// was killed, the next daemon that creates a container removes it.
 import { hostname } from "node:os";
 import { NoDaemonError } from "../../client/carriers/carrier.ts";
 import { startTimeOf } from "../../platform/start-time.ts";
@@ -71,37 +71,20 @@ export class ImageContainer {
     await this.#removeAbandoned();
     const { image, options } = this.#setup;
     const name = `trl-${randomHex(6)}`;
-    const ownership = ["--name", name, "--label", `${ownerLabel}=${ownerOf(process.pid)}`];
-    const args = [
-      "run",
-      "-d",
-      "--rm",
-      ...ownership,
-      ...options,
-      "--entrypoint",
-      "sh",
-      image,
-      "-c",
-      initScript,
-    ];
+    const flags = ["--name", name, "--label", `${ownerLabel}=${ownerOf(process.pid)}`, ...options];
+    const args = ["run", "-d", "--rm", ...flags, "--entrypoint", "sh", image, "-c", initScript];
     const { exitCode, stdout, stderr } = await this.#docker(args, createTimeoutMs, this.#removing.signal);
     const id = stdout.trim().split("\n").at(-1);
     if (exitCode === 0 && id) return id;
-    if (exitCode === null) await this.#docker(["rm", "-f", name]); // the timeout or abort may have left it half created
+    if (exitCode === null) await this.#docker(["rm", "-f", name]); // killed, perhaps half way
     throw new Error(`no container could be made of ${image}: ${lastLine(stderr)}`);
   }
 
-  /** Removes containers of dead daemons of this machine. If listing fails, `docker run` fails too and has the reason. */
+  /** Removes containers of dead daemons of this machine. If listing fails, `docker run` fails with the reason. */
   async #removeAbandoned(): Promise<void> {
-    const format = `{{.ID}} {{.Label "${ownerLabel}"}}`;
-    const { stdout } = await this.#docker([
-      "ps",
-      "-a",
-      "--filter",
-      `label=${ownerLabel}`,
-      "--format",
-      format,
-    ]);
+    const filter = ["--filter", `label=${ownerLabel}`];
+    const format = ["--format", `{{.ID}} {{.Label "${ownerLabel}"}}`];
+    const { stdout } = await this.#docker(["ps", "-a", ...filter, ...format]);
     const abandoned = stdout.split("\n").flatMap((line) => {
       const [id, owner = ""] = line.split(" ");
       const [, host, pid] = /^(.*):(\d+):[^:]*$/.exec(owner) ?? [];
@@ -119,5 +102,5 @@ export class ImageContainer {
 
 const lastLine = (text: string): string => {
   const lines = text.split("\n").filter((line) => line.trim() !== "" && !/^(?:See|Run) 'docker/.test(line));
-  return lines.at(-1)?.trim() ?? "it does not say why";
+  return lines.at(-1)?.trim() ?? "no error message";
 };

@@ -1,6 +1,6 @@
 // Turns a way to run a shell script on a machine or in a container into a connector: the script runs `trl dial-stdio`
-// there, which bridges to the remote daemon. If the executable is missing, it is copied first. The remote daemon outlives
-// the link, so a new link finds its sessions unchanged.
+// there, which bridges to the remote daemon. If the executable is missing, it is copied first. The remote daemon
+// outlives the link, so a new link finds its sessions unchanged.
 import {
   type Carrier,
   type CarrierEvents,
@@ -16,7 +16,7 @@ import { RemoteShellCommand } from "./remote-command.ts";
 
 export interface ShellConnection extends Connector {
   find: OpenCarrier;
-  /** Removes what was created for the links, here and there. A remote daemon lives on unless its container is removed. */
+  /** Removes what was created for the links. A remote daemon lives on, unless its container is removed. */
   dispose(): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ class RemoteShell {
     readonly options: ShellConnectorOptions,
   ) {}
 
-  /** A client whose link ends with this must not open another. */
+  /** Ends `open`, since clients try to reconnect the links that end with this. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     await this.channel.dispose?.();

@@ -19,7 +19,7 @@ export interface Copy {
 const copyTimeoutMs = 10 * 60_000;
 const chunkBytes = 256 * 1024;
 
-/** Resolves when the file is complete and its checksum is right. Rejects with RUNTIME_UNAVAILABLE if no directory fits. */
+/** Resolves when the file is complete and verified. Rejects with RUNTIME_UNAVAILABLE if no directory fits. */
 export async function copyTo({ executable, isCompressed, start, newMark }: Copy): Promise<void> {
   const mark = newMark();
   const nonce = randomHex(6);

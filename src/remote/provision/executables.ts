@@ -40,7 +40,7 @@ export class Executables {
     this.#dirs = [...dirs, ...(own === undefined ? [] : [dirname(own)])];
   }
 
-  /** Executables that `find` has found and whose files have not changed since. */
+  /** Executables that `find` has found, without those that have changed on disk since. */
   get known(): Executable[] {
     const fresh = [...this.#found.values()].filter(
       ({ executable, file }) => fileVersion(executable.path) === file,

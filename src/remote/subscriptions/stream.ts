@@ -53,8 +53,8 @@ export class RemoteStream extends RemoteSubscription {
   }
 
   /**
-   * The remote daemon sends at most a window ahead of what the client's connection has taken, and buffers the rest: a slow
-   * client fills no memory here, and a lost link loses no output.
+   * The remote daemon sends at most a window ahead of what the client's connection has taken, and buffers the rest: a
+   * slow client fills no memory here, and a lost link loses no output.
    */
   get windowParams() {
     const { window_bytes = streamWindowBytes } = this.#options;
