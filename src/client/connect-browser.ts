@@ -17,6 +17,6 @@ export function carrierTo(target: Target, options: ConnectOptions = {}): OpenCar
   if (parsed.kind === "web") return webCarrier(parsed, () => WebSocket);
   throw new TrlError(
     "UNSUPPORTED",
-    "a browser connects to a daemon by its HTTP address, or by a carrier of your own",
+    "a browser reaches a daemon by its HTTP address, or by a carrier of your own",
   );
 }

@@ -115,7 +115,7 @@ export class Session implements AsyncDisposable {
     });
   }
 
-  /** If the reply is lost with the connection, fetches the result by the command's id: the command does not run again. */
+  /** If the reply is lost with the connection, fetches the result by the command's id. The command runs once. */
   async #run(
     command: string,
     commandId: string,

@@ -59,7 +59,10 @@ export class Runtimes {
     const live = force ? [] : await this.#liveIn(runtime);
     if (live.length > 0) {
       const what = live.length === 1 ? `the session ${live[0]}` : `${live.length} sessions`;
-      throw new TrlError("SESSION_BUSY", `the runtime "${name}" has ${what}; "force" removes it anyway`);
+      throw new TrlError(
+        "SESSION_BUSY",
+        `the runtime "${name}" has ${what}; "force" removes it all the same`,
+      );
     }
     this.#byName.delete(name);
     this.routes.forget(runtime);

@@ -1,6 +1,6 @@
 // Scripts for `sh` in a runtime: one finds the executable and execs the bridge to the daemon, the other receives the
 // executable. Over ssh they pass through the user's login shell (bash, zsh, fish, csh). Within single quotes, these
-// shells agree only on text without quotes, backslashes, exclamation marks and line breaks, so the scripts contain none.
+// shells agree only on text without quotes, backslashes, exclamation marks and line breaks: the scripts contain none.
 import { dirname } from "node:path";
 import { trustedDirsVariable } from "../../util/trusted-socket.ts";
 
