@@ -92,3 +92,15 @@ test("a carrier that closes during the handshake rejects with its own error", as
 
 const reply = (request: string, data: object | undefined): string =>
   JSON.stringify({ id: (JSON.parse(request) as { id: string }).id, ok: true, data });
+
+test("a request that is too long for the remote daemon is rejected, though the reply has no id", async () => {
+  const tooLarge = '{"id":"unknown","ok":false,"error":{"code":"REQUEST_TOO_LARGE","message":"too long"}}';
+  const link = await RemoteLink.open(({ message }) => ({
+    send: (text) =>
+      queueMicrotask(() => message(text.length > 500 ? tooLarge : reply(text, { version: "1" }))),
+    close: () => {},
+  }));
+  const request = link.request("exec.run", { command: "x".repeat(600) });
+  await expect(request).rejects.toMatchObject({ code: "REQUEST_TOO_LARGE" });
+  await link.close();
+});

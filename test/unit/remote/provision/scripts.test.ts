@@ -78,7 +78,7 @@ describe("the copy", () => {
     expect(readFileSync(join(remote.build, "trl"), "utf8")).toBe(program);
   });
 
-  test("that is incomplete is discarded", () => {
+  test("that does not arrive whole is none", () => {
     using remote = remoteHome();
     expect(remote.run(sh(copyScript(copying)), program.slice(0, -5))).toBe("MARK damaged\n");
     expect(readdirSync(remote.build)).toEqual([]);
@@ -111,7 +111,7 @@ describe("the copy", () => {
 });
 
 describe("the connect script", () => {
-  test("requests a new copy if the file is another program", () => {
+  test("does not trust a program that is another, and asks for it again", () => {
     using remote = remoteHome();
     remote.run(sh(copyScript(copying)), program);
     writeFileSync(join(remote.build, "trl"), "#!/bin/sh\necho I am another\n");
@@ -128,7 +128,7 @@ describe("the connect script", () => {
     expect(remote.run(sh(finding))).toBe("MARK absent\n");
   });
 
-  test("refuses a directory of another user", () => {
+  test("does not use a directory that is not the user's", () => {
     using remote = remoteHome();
     remote.run(sh(copyScript(copying)), program);
     symlinkSync(remote.at("home"), remote.at("link"));
@@ -137,7 +137,7 @@ describe("the connect script", () => {
     );
   });
 
-  test("takes a socket path without special characters", () => {
+  test("may name the socket, in characters that mean nothing to a shell", () => {
     using remote = remoteHome();
     remote.run(sh(copyScript(copying)), program);
     const named = connectScript({ ...connecting, socketPath: "/run/trl/a-b.sock" });
