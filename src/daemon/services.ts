@@ -90,7 +90,7 @@ function createRuntimes(
   const entries = Object.entries(options.env).filter(([name]) => isInherited(name));
   const env = { ...Object.fromEntries(entries), ...ownership.exemption.env };
   const runtimes = new Runtimes({ env, runDir, executables: findExecutables(options.executablesDir) });
-  if (before) runtimes.takeOver(before);
+  if (before) runtimes.restore(before);
   else for (const runtime of options.runtimes) addRuntime(runtimes, runtime);
   return runtimes;
 }

@@ -19,7 +19,7 @@ export async function listAllRuntimes(
   const isLocalAsked = only === undefined || only === hostRuntime;
   const [local, { answers, unavailable }] = await Promise.all([
     isLocalAsked ? listLocal() : {},
-    runtimes.look(method, asked),
+    runtimes.list(method, asked),
   ]);
   const field = method === "exec.list" ? "streams" : "sessions";
   const entriesOf = (data: unknown) => (data as Record<string, Entry[]>)[field] ?? [];

@@ -3,7 +3,7 @@
 import type { SessionRegistry } from "../core/session/registry.ts";
 import { TrlError } from "../protocol/errors.ts";
 import { hostRuntime } from "../protocol/runtime.ts";
-import { lookMs } from "../remote/limits.ts";
+import { listTimeoutMs } from "../remote/limits.ts";
 import type { Runtime } from "../remote/runtime.ts";
 import type { Runtimes } from "../remote/runtimes.ts";
 
@@ -36,7 +36,7 @@ export async function pickRuntime(
     choice.running = (await (choice.it as Runtime).ask("system.stats", {})).running_commands;
     return choice;
   });
-  await Promise.race([Promise.allSettled(counts), Bun.sleep(lookMs)]);
+  await Promise.race([Promise.allSettled(counts), Bun.sleep(listTimeoutMs)]);
   if (isHostFit) choices.unshift({ it: hostRuntime, running: runningIn(registry) });
   const ready = choices.filter(({ running }) => running !== undefined);
   // If no runtime has answered yet, wait for the first that does: it may have to be started or provisioned.

@@ -110,12 +110,12 @@ export class Router {
       return id;
     };
     const afterReply = (action: () => void) => context.afterReply(action);
-    return { runtime, far: context.connection.links, afterReply, newCommandId };
+    return { runtime, links: context.connection.links, afterReply, newCommandId };
   }
 
   /** What was not found may be in a runtime that could not be asked; the error names these runtimes. */
   #withUnavailable(error: unknown): unknown {
-    const unavailable = this.services.runtimes.all.flatMap((it) => (it.trouble ? [it.unavailability()] : []));
+    const unavailable = this.services.runtimes.all.flatMap((it) => (it.failure ? [it.unavailability()] : []));
     if (!(error instanceof TrlError && error.code.endsWith("_NOT_FOUND")) || unavailable.length === 0)
       return error;
     const names = unavailable.map(({ runtime }) => runtime).join(", ");
@@ -141,7 +141,7 @@ export class Router {
   async #search(lookUp: () => Runtime | undefined, ...lists: Listing[]): Promise<Runtime | undefined> {
     const { runtimes } = this.services;
     const asked = lists.length > 0 ? lists : (["session.list", "pty.list"] as const);
-    await Promise.all(asked.map((list) => runtimes.look(list)));
+    await Promise.all(asked.map((list) => runtimes.list(list)));
     return lookUp();
   }
 
@@ -213,7 +213,7 @@ export class Router {
   /** An id of a terminal in another runtime is free again after that terminal has ended. */
   async #createIfFree(id: string, params: Fields, context: RequestContext): Promise<unknown> {
     const { runtimes } = this.services;
-    if (runtimes.routes.isLive(id)) await runtimes.look("session.list");
+    if (runtimes.routes.isLive(id)) await runtimes.list("session.list");
     if (runtimes.routes.isLive(id)) throw inUse(id);
     runtimes.routes.removeSession(id);
     return await this.#handle("pty.create", params, context);

@@ -43,7 +43,7 @@ export default defineCommand({
         ? followCommand(client, target.command, spec, follower)
         : followTerminal(client, target.terminal, spec, follower);
     process.exitCode = await Promise.race([told.then(() => 0), leaving.left]);
-    client.onClose = undefined;
+    client.onClose.clear();
   },
 });
 

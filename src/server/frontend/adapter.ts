@@ -201,7 +201,7 @@ function isSubscribedLocal(
 
 /** Evaluated before the close: SessionClosed may be sent, and the subscription gone, before the reply. */
 function isSubscribedRemote(runtime: Runtime, id: string, { links }: ConnectionState): () => boolean {
-  const follower = links.connection(runtime).followed(id);
+  const follower = links.connection(runtime).subscriptionOf(id);
   const isSubscribed = follower instanceof RemoteTerminal && follower.presentation.isFrontend;
   return () => isSubscribed;
 }

@@ -55,7 +55,7 @@ export function serializeDaemon(daemon: DaemonState, upgrades: number, packing: 
     },
     counters: packCounters(counters),
     heldPlaces: resumePoints.pack(registry.commands),
-    runtimes: runtimes.pack(),
+    runtimes: runtimes.serialize(),
     core: serializeCore(registry, packing),
     recovered: recovered.list().map((record) => ({ ...record })),
   };
