@@ -1,11 +1,11 @@
-// The daemon's socket by Bun's own way, which is loaded 8 ms sooner than node:net: that is a sixth of what a short
-// command takes from start to end.
+// A carrier over the daemon's Unix socket by Bun.connect. It loads 8 ms faster than node:net, which is a sixth of the
+// run time of a short command.
 import { type Carrier, type CarrierEvents, NoDaemonError } from "../client/carriers/carrier.ts";
 import { lineReader } from "../client/carriers/lines.ts";
 import { requireTrustedSocket } from "../util/trusted-socket.ts";
 
 export interface BunCarrier extends Carrier {
-  /** Takes nothing until `resume`. */
+  /** Reads nothing until `resume`. */
   pause(): void;
   resume(): void;
 }
@@ -46,7 +46,7 @@ export async function bunCarrier(path: string, { message, closed }: CarrierEvent
   };
 }
 
-/** Rejects where the socket may be another user's: nothing has been sent then. */
+/** Rejects, before sending anything, if the socket may belong to another user. */
 async function connectTrusted(unix: string, handler: Bun.SocketHandler<undefined>): Promise<Bun.Socket> {
   requireTrustedSocket(unix, process.env);
   const socket = await Bun.connect({ unix, socket: handler });
@@ -60,7 +60,7 @@ async function connectTrusted(unix: string, handler: Bun.SocketHandler<undefined
 }
 
 function connectFailure(path: string, error: NodeJS.ErrnoException): Error {
-  const isNobody = error.code === "ENOENT" || error.code === "ECONNREFUSED";
-  if (isNobody) return new NoDaemonError(`no daemon is listening on ${path}`, { cause: error });
+  const isRefused = error.code === "ENOENT" || error.code === "ECONNREFUSED";
+  if (isRefused) return new NoDaemonError(`no daemon is listening on ${path}`, { cause: error });
   return new Error(`cannot connect to ${path}: ${error.message}`, { cause: error });
 }

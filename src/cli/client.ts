@@ -1,7 +1,7 @@
-// The verbs' connection to a daemon: frames as they are, and a pause for those who cannot write them as fast.
+// Connection of the CLI's verbs to a daemon: raw frames, and `pause` for verbs that cannot write them as fast.
 import { newCommandId } from "../client/command-id.ts";
 import { ConnectionError } from "../client/errors.ts";
-import { type Frame, Link } from "../client/link.ts";
+import { decodeFrame, type Frame, Link } from "../client/link.ts";
 import type { LostError } from "../protocol/exec.ts";
 import type { MethodName, Params, Result } from "../protocol/methods.ts";
 import { type BunCarrier, bunCarrier } from "./bun-carrier.ts";
@@ -15,7 +15,7 @@ export interface StreamFrame extends Frame {
   data?: string;
 }
 
-/** A frame of a terminal that was subscribed to. */
+/** A frame of a subscribed terminal. */
 export type TerminalFrame = { session_id: string } & (
   | { type: "output"; data: string; offset: number; redraw?: true }
   | { type: "resize"; cols: number; rows: number }
@@ -23,29 +23,29 @@ export type TerminalFrame = { session_id: string } & (
   | { type: "exit"; exit_code: number; signal: string | null; offset: number; error?: LostError }
 );
 
+/** The first reply may take this long before the daemon gets a ping, and then `pingMs` before the user gets a note. */
 const silenceMs = 2500;
 const pingMs = 500;
 
 export class DaemonClient implements Disposable {
   #link!: Link;
   #carrier!: BunCarrier;
-  #listeners = new Map<string, (frame: Frame) => void>();
-  /** Until the first answer: a daemon that is stopped or stuck takes connections all the same. */
-  #silence: ReturnType<typeof setTimeout> | undefined;
-  /** The connection is gone. */
-  onClose: ((error: Error) => void) | undefined;
+  /** Runs until the first reply: a daemon that is stopped or stuck still accepts connections. */
+  #silenceTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Called when the connection is lost; not when it is disposed. */
+  readonly onClose = new Set<(error: Error) => void>();
 
   private constructor(readonly socketPath: string) {}
 
-  /** Rejects with a NoDaemonError where nobody listens. */
+  /** Rejects with a NoDaemonError if no daemon is listening. */
   static async connect(socketPath: string): Promise<DaemonClient> {
     const client = new DaemonClient(socketPath);
     await client.#open();
     if (!asksForJson(process.argv.slice(2))) {
-      const tell = () => note(`the daemon on ${socketPath} does not answer; waiting for it (^C leaves)`);
-      client.#silence = setTimeout(() => {
-        // It may be at work for us, such as in a place that must be given the executable first.
-        client.#silence = setTimeout(tell, pingMs);
+      const warn = () => note(`the daemon on ${socketPath} does not answer; waiting for it (^C leaves)`);
+      client.#silenceTimer = setTimeout(() => {
+        // It may be busy with the request, such as copying the executable to a runtime: then it answers a ping.
+        client.#silenceTimer = setTimeout(warn, pingMs);
         client.call("system.ping", {}).catch(() => {});
       }, silenceMs);
     }
@@ -53,42 +53,44 @@ export class DaemonClient implements Disposable {
   }
 
   /**
-   * After its loss. An upgraded daemon listens all the time and has everything that the one before it had; where nobody
-   * listens, it is gone, and this rejects.
+   * Connects again after a loss. An upgraded daemon listens without interruption and has all its sessions; if no daemon
+   * is listening, this rejects.
    */
   async reopen(): Promise<void> {
-    this.#listeners = new Map();
     await this.#open();
   }
 
   async #open(): Promise<void> {
-    this.#link = await Link.open(
-      async (events) => {
+    this.#link = await Link.open({
+      open: async (events) => {
         this.#carrier = await bunCarrier(this.socketPath, events);
         return this.#carrier;
       },
-      (_, error) => this.onClose?.(error),
-    );
+      decode: decodeFrame,
+      onLost: (error) => {
+        for (const listener of [...this.onClose]) listener(error);
+      },
+    });
   }
 
-  /** Rejects with a TrlError where the daemon answers with an error. */
+  /** Rejects with a TrlError if the daemon replies with an error. */
   async call<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
     try {
       return (await this.#link.request(method, params)) as Result<M>;
     } catch (error) {
       throw error instanceof ConnectionError ? lostDaemon(error.message) : error;
     } finally {
-      clearTimeout(this.#silence);
+      clearTimeout(this.#silenceTimer);
     }
   }
 
-  /** Starts a stream; each of its frames goes to `onFrame`. */
+  /** Starts a command and passes each frame of its stream to `onFrame`. */
   async stream(params: Params<"exec.stream">, onFrame: (frame: StreamFrame) => void): Promise<string> {
     const id = newCommandId();
     return (await this.#follow(id, "exec.stream", { ...params, command_id: id }, onFrame)).stream_id;
   }
 
-  /** Follows a command that was started elsewhere. */
+  /** Attaches to a command that another client started. */
   attach(
     params: Params<"exec.attach">,
     onFrame: (frame: StreamFrame) => void,
@@ -96,12 +98,12 @@ export class DaemonClient implements Disposable {
     return this.#follow(params.stream_id, "exec.attach", params, onFrame);
   }
 
-  /** Watches a terminal; its frames go to `onFrame` until its exit, which is the last. */
+  /** Subscribes to a terminal. The last frame that goes to `onFrame` is its exit. */
   async subscribe(params: Params<"pty.subscribe">, onFrame: (frame: TerminalFrame) => void): Promise<void> {
     await this.#follow(params.session_id, "pty.subscribe", params, onFrame);
   }
 
-  /** Takes nothing from the daemon until `resume`: what comes must be put somewhere. */
+  /** Reads nothing from the daemon until `resume`, so frames cause backpressure instead of filling memory. */
   pause(): void {
     this.#link.isPaused = true;
     this.#carrier.pause();
@@ -113,22 +115,18 @@ export class DaemonClient implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearTimeout(this.#silence);
+    clearTimeout(this.#silenceTimer);
     void this.#link.close();
   }
 
-  /** The first frames may come in one piece with the reply. */
+  /** Listens before the request: the first frames may arrive in one piece with the reply. */
   async #follow<M extends MethodName, F>(
     id: string,
     method: M,
     params: Params<M>,
     onFrame: (frame: F) => void,
   ): Promise<Result<M>> {
-    const listener = (frame: Frame) => onFrame(frame as F);
-    const before = this.#listeners.get(id);
-    if (before) this.#link.unlisten(id, before);
-    this.#link.listen(id, listener);
-    this.#listeners.set(id, listener);
+    this.#link.listen(id, (frame) => onFrame(frame as F));
     return await this.call(method, params);
   }
 }

@@ -1,19 +1,19 @@
-// How the application is told of something.
+// Calls callbacks of the application.
 
 /**
- * What the application throws is its own: it is thrown where nobody else stands, and does not keep others from what is
- * theirs. Gives a promise where the application gave one, which is never rejected.
+ * Exceptions from user callbacks are rethrown asynchronously, so one failing listener cannot break the others. Returns
+ * a promise if the callback returned one; that promise never rejects.
  */
-export function told(tell: () => unknown): Promise<unknown> | undefined {
-  const report = (error: unknown) =>
+export function notify(callback: () => unknown): Promise<unknown> | undefined {
+  const rethrow = (error: unknown) =>
     queueMicrotask(() => {
       throw error;
     });
   try {
-    const result = tell();
-    return isThenable(result) ? Promise.resolve(result).catch(report) : undefined;
+    const result = callback();
+    return isThenable(result) ? Promise.resolve(result).catch(rethrow) : undefined;
   } catch (error) {
-    report(error);
+    rethrow(error);
     return undefined;
   }
 }

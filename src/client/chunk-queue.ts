@@ -1,4 +1,5 @@
-// What has come of a command's output and waits to be taken; how far it has come, and how far it was taken, in bytes.
+// Output of a command that was received and not read yet, with both offsets of each stream in bytes. Splits text only
+// between characters.
 
 export const streamNames = ["stdout", "stderr"] as const;
 export type StreamName = (typeof streamNames)[number];
@@ -7,25 +8,25 @@ type Offsets = Record<StreamName, number>;
 export interface Chunk<Data = string> {
   type: StreamName;
   data: Data;
-  /** Of its first byte in the stream. */
+  /** Offset of its first byte in the stream. */
   offset: number;
-  /** Bytes before it that the daemon did not keep, or that were let go because nobody read. */
+  /** Bytes before it that the daemon no longer had, or that were dropped because they were not read. */
   missing: number;
 }
 
-interface Waiting<Data> {
+interface QueuedChunk<Data> {
   chunk: Chunk<Data>;
-  /** Where the stream stands after it. */
+  /** Offset of the byte after it. */
   end: number;
 }
 
 export class ChunkQueue<Data extends string | Uint8Array> {
-  /** What is asked for next after a lost connection. */
+  /** The offsets from which the output resumes after a lost connection. */
   readonly received: Offsets;
   readonly taken: Offsets;
-  #chunks: Waiting<Data>[] = [];
-  /** The beginning of a character whose rest has not come yet. */
-  readonly #begun: Record<StreamName, Uint8Array> = { stdout: nothing, stderr: nothing };
+  #chunks: QueuedChunk<Data>[] = [];
+  /** The first bytes of a character that is not complete yet. */
+  readonly #partial: Record<StreamName, Uint8Array> = { stdout: nothing, stderr: nothing };
   readonly #dropped: Offsets = { stdout: 0, stderr: 0 };
   #unreportedBytes = 0;
   #isDiscarding = false;
@@ -37,7 +38,7 @@ export class ChunkQueue<Data extends string | Uint8Array> {
     from: Offsets,
     readonly asBytes: boolean,
     readonly reportBytes: number,
-    /** Told when that much more was taken. */
+    /** Called each time `reportBytes` more were taken. */
     readonly onTaken: () => void,
   ) {
     this.received = { ...from };
@@ -48,25 +49,25 @@ export class ChunkQueue<Data extends string | Uint8Array> {
     return this.#chunks.length === 0;
   }
 
-  /** Somebody waits for the next one, or it is dropped as it comes. */
+  /** A reader waits for the next chunk, or chunks are discarded as they arrive. */
   get isWanted(): boolean {
     return this.#isDiscarding || this.#wake.length > 0;
   }
 
   push(type: StreamName, bytes: Uint8Array, offset: number): void {
     const missing = offset - this.received[type];
-    if (missing > 0) this.#flush(type); // what was begun does not go on here
+    if (missing > 0) this.#flush(type); // the rest of that character is missing
     this.received[type] = offset + bytes.length;
-    const begun = this.#begun[type];
-    const all = begun.length > 0 ? joined(begun, bytes) : bytes;
+    const partial = this.#partial[type];
+    const all = partial.length > 0 ? joined(partial, bytes) : bytes;
     const length = this.asBytes ? all.length : wholeCharacters(all);
-    this.#begun[type] = all.slice(length);
+    this.#partial[type] = all.slice(length);
     const data = (this.asBytes ? all : decoder.decode(all.subarray(0, length))) as Data;
-    const start = offset - begun.length;
+    const start = offset - partial.length;
     this.#add({ chunk: { type, data, offset: start, missing }, end: start + length });
   }
 
-  /** What is before it and has not come is missing: a daemon that was killed leaves how much there was, and no more. */
+  /** Reports output before `end` that has not arrived as missing: of a killed daemon only the byte counts are known. */
   skipTo(end: Offsets): void {
     for (const type of streamNames) {
       const missing = end[type] - this.received[type] + this.#dropped[type];
@@ -78,7 +79,7 @@ export class ChunkQueue<Data extends string | Uint8Array> {
     }
   }
 
-  /** No more comes, because all has come, or because of the error. */
+  /** Nothing more arrives: the output is complete, or `error` ended it. */
   end(error?: Error): void {
     if (this.#isEnded) return;
     if (!error) for (const type of streamNames) this.#flush(type);
@@ -87,13 +88,13 @@ export class ChunkQueue<Data extends string | Uint8Array> {
     this.#notify();
   }
 
-  /** The next one; undefined at the end. */
+  /** The next chunk; undefined at the end. */
   async next(): Promise<Chunk<Data> | undefined> {
     for (;;) {
-      const waiting = this.#chunks.shift();
-      if (waiting) {
-        this.#take(waiting);
-        return waiting.chunk;
+      const queued = this.#chunks.shift();
+      if (queued) {
+        this.#take(queued);
+        return queued.chunk;
       }
       if (this.#error) throw this.#error;
       if (this.#isEnded) return undefined;
@@ -101,42 +102,42 @@ export class ChunkQueue<Data extends string | Uint8Array> {
     }
   }
 
-  /** From now on all is taken as it comes, and dropped. */
+  /** From now on chunks count as taken when they arrive, and are dropped. */
   discard(): void {
     this.#isDiscarding = true;
-    for (const waiting of this.#chunks.splice(0)) this.#drop(waiting);
+    for (const queued of this.#chunks.splice(0)) this.#drop(queued);
   }
 
-  /** From now on it is kept again. */
+  /** From now on chunks are queued again. */
   keep(): void {
     this.#isDiscarding = false;
   }
 
-  /** What waits is not wanted now, but may be asked for again. */
+  /** Drops the queued chunks and rewinds, so that resuming fetches them again. */
   forget(): void {
     this.#chunks = [];
     Object.assign(this.received, this.taken);
-    Object.assign(this.#begun, { stdout: nothing, stderr: nothing });
+    Object.assign(this.#partial, { stdout: nothing, stderr: nothing });
   }
 
-  #add(waiting: Waiting<Data>): void {
-    const { chunk } = waiting;
-    if (this.#isDiscarding) this.#drop(waiting);
+  #add(queued: QueuedChunk<Data>): void {
+    const { chunk } = queued;
+    if (this.#isDiscarding) this.#drop(queued);
     else if (chunk.data.length > 0) {
       chunk.missing += this.#dropped[chunk.type];
       this.#dropped[chunk.type] = 0;
-      this.#chunks.push(waiting);
-    } else this.#dropped[chunk.type] += chunk.missing; // half a character: it is told with the whole one
+      this.#chunks.push(queued);
+    } else this.#dropped[chunk.type] += chunk.missing; // part of a character: reported with the rest of it
     this.#notify();
   }
 
-  #drop(waiting: Waiting<Data>): void {
-    const { chunk, end } = waiting;
+  #drop(queued: QueuedChunk<Data>): void {
+    const { chunk, end } = queued;
     this.#dropped[chunk.type] += chunk.missing + end - chunk.offset;
-    this.#take(waiting);
+    this.#take(queued);
   }
 
-  #take({ chunk, end }: Waiting<Data>): void {
+  #take({ chunk, end }: QueuedChunk<Data>): void {
     this.#unreportedBytes += end - this.taken[chunk.type];
     this.taken[chunk.type] = end;
     if (this.#unreportedBytes < this.reportBytes) return;
@@ -144,14 +145,14 @@ export class ChunkQueue<Data extends string | Uint8Array> {
     this.onTaken();
   }
 
-  /** A character that was cut off by the end. */
+  /** Emits a character that the end of the output cut off. */
   #flush(type: StreamName): void {
-    const begun = this.#begun[type];
-    this.#begun[type] = nothing;
-    if (begun.length === 0) return;
+    const partial = this.#partial[type];
+    this.#partial[type] = nothing;
+    if (partial.length === 0) return;
     const end = this.received[type];
-    const data = decoder.decode(begun) as Data;
-    this.#add({ chunk: { type, data, offset: end - begun.length, missing: 0 }, end });
+    const data = decoder.decode(partial) as Data;
+    this.#add({ chunk: { type, data, offset: end - partial.length, missing: 0 }, end });
   }
 
   #notify(): void {
@@ -160,7 +161,7 @@ export class ChunkQueue<Data extends string | Uint8Array> {
 }
 
 const nothing = new Uint8Array();
-/** A byte order mark is output like any other. */
+/** A byte order mark is part of the output. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
@@ -170,11 +171,11 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
   return both;
 }
 
-/** How many bytes there are before a character that is cut off by the end. */
+/** Number of bytes before a character that the end of `bytes` cuts off. */
 function wholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!;
-    if ((byte & 0xc0) === 0x80) continue; // belongs to one that began before
+    if ((byte & 0xc0) === 0x80) continue; // continuation byte of a character that began before
     const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
     return needed > back ? bytes.length - back : bytes.length;
   }

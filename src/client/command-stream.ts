@@ -1,5 +1,5 @@
-// A command's output as it comes, taken at the caller's pace, across lost connections: each byte once. The command
-// goes on without us; it is stopped only where somebody says so.
+// Live output of a command, read at the caller's pace and resumed after a lost connection: each byte arrives once. The
+// command does not depend on the stream; only `cancel`, the abort signal and disposing stop it.
 import type { ExitFrame } from "../protocol/exec.ts";
 import type { Params } from "../protocol/methods.ts";
 import { fromBase64 } from "../util/base64.ts";
@@ -10,12 +10,22 @@ import { ConnectionError, isTrlError, lostError, unsent } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { InputQueue } from "./input-queue.ts";
 import type { Frame, Link } from "./link.ts";
-import type { Follower } from "./persistent-link.ts";
+import type { Subscription } from "./persistent-link.ts";
 import { stopCommand } from "./stop-command.ts";
-import type { StreamSetup } from "./stream-setup.ts";
 
-/** What may be under way and wait here before the command is held back. */
+/** Unread output before backpressure stops the command. */
 const windowBytes = 1024 * 1024;
+
+export interface StreamSetup {
+  id: string;
+  /** Undefined if the command was started before. */
+  start: Partial<Params<"exec.stream">> | undefined;
+  /** A request that got no reply may have started the command. */
+  isSent?: boolean;
+  attach: Partial<Params<"exec.attach">>;
+  asBytes: boolean;
+  signal: AbortSignal | undefined;
+}
 
 export class CommandStream<Data extends string | Uint8Array = string>
   implements AsyncIterable<Chunk<Data>>, AsyncDisposable
@@ -26,17 +36,17 @@ export class CommandStream<Data extends string | Uint8Array = string>
   readonly #input: InputQueue;
   readonly #started = deferred<void>();
   readonly #exited = deferred<CommandExit>();
-  readonly #follower: Follower = {
+  readonly #subscription: Subscription = {
     resume: (link) => this.#resume(link),
     fail: (error) => this.#fail(this.#isSent ? error : unsent(error)),
   };
   #link: Link | undefined;
-  /** Where a loop was left: what was under way then comes no more after this. */
-  #left: Promise<unknown> | undefined;
+  /** The pending detach request: frames of the old attachment may arrive until it settles. */
+  #detaching: Promise<unknown> | undefined;
   #resumes = 0;
   #isSent = false;
-  #isFollowed = false;
-  /** The daemon has let us go because we were slow; we come back when we want more. */
+  #isAttached = false;
+  /** The daemon has detached this slow reader; the stream attaches again when the queue is empty. */
   #isLagging = false;
   #wantsOutput = false;
   #wantsExit = false;
@@ -52,9 +62,9 @@ export class CommandStream<Data extends string | Uint8Array = string>
     this.#input = new InputQueue((data) =>
       host.call("exec.write", { stream_id: this.id, data, encoding: "base64" }),
     );
-    this.#started.promise.catch(() => {}); // whoever reads or waits hears of it
+    this.#started.promise.catch(() => {}); // reading and `exited` report it
     this.#exited.promise.catch(() => {});
-    this.#follow();
+    this.#ensureAttached();
     setup.signal?.addEventListener("abort", this.#abort, { once: true });
   }
 
@@ -62,39 +72,39 @@ export class CommandStream<Data extends string | Uint8Array = string>
     return new CommandStream(host, { id, start: undefined, attach, asBytes: false, signal: undefined });
   }
 
-  /** The command's id, by which it is found again, by anybody. */
+  /** The command's id, by which any client can attach to it. */
   get id(): string {
     return this.#setup.id;
   }
 
-  /** The daemon has started it; rejects where it could not. */
+  /** Resolves when the daemon has started the command; rejects if it could not. */
   get started(): Promise<void> {
     return this.#started.promise;
   }
 
-  /** How it ended, whatever the reason. As long as nobody reads the output, it is let go. */
+  /** How the command ended, for any reason. Output that is not being read is discarded. */
   get exited(): Promise<CommandExit> {
     this.#wantsExit = true;
-    this.#follow();
-    // Whoever waits for the end and reads may say so in any order.
+    this.#ensureAttached();
+    // The caller may start to read after this, in the same turn.
     queueMicrotask(() => {
       if (!this.#wantsOutput) this.#discard();
     });
     return this.#exited.promise;
   }
 
-  /** Where `openStdin` was asked for. Resolves when it was taken, which may be when the command has read some. */
+  /** Needs `openStdin`. Resolves when the daemon has the data, which may take until the command reads. */
   write(data: string | Uint8Array): Promise<void> {
     return this.#input.push(data);
   }
 
-  /** The end of its input. */
+  /** Closes the command's standard input. */
   async end(): Promise<void> {
     await this.#input.push("");
     await this.#host.call("exec.write", { stream_id: this.id, eof: true });
   }
 
-  /** Stops the command and all that it started; or sends it a signal, and no more. */
+  /** Stops the command and all processes that it started, or only sends it a signal. */
   async cancel(signal?: string): Promise<boolean> {
     const { cancelled } = await this.#host.call("exec.cancel", {
       stream_id: this.id,
@@ -103,25 +113,25 @@ export class CommandStream<Data extends string | Uint8Array = string>
     return cancelled;
   }
 
-  /** Leaving the loop leaves the command alone: it goes on. */
+  /** Leaving the loop does not stop the command. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Chunk<Data>, void, void> {
     this.#wantsOutput = true;
     this.#chunks.keep();
-    this.#follow(); // again, where an earlier loop was left
+    this.#ensureAttached(); // again, if an earlier loop was left
     try {
       for (;;) {
-        if (this.#chunks.isEmpty && this.#isLagging) this.#comeBack();
+        if (this.#chunks.isEmpty && this.#isLagging) this.#reattach();
         const chunk = await this.#chunks.next();
         if (!chunk) return;
         yield chunk;
       }
     } finally {
       this.#wantsOutput = false;
-      this.#letGo();
+      this.#stopReading();
     }
   }
 
-  /** A command that still runs is stopped; what it printed and nobody has read is let go. */
+  /** Stops the command if it still runs, and discards unread output. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isOver) return;
     await this.started.catch(() => {});
@@ -132,10 +142,10 @@ export class CommandStream<Data extends string | Uint8Array = string>
 
   async #resume(link: Link): Promise<void> {
     const resume = ++this.#resumes;
-    if (this.#left) await this.#left;
-    if (!this.#isFollowed || resume !== this.#resumes) return; // left meanwhile
+    if (this.#detaching) await this.#detaching;
+    if (!this.#isAttached || resume !== this.#resumes) return; // detached, or a later call has taken over
     this.#link = link;
-    link.listen(this.id, this.#receive);
+    link.listenAlone(this.id, this.#receive);
     const { start } = this.#setup;
     if (start && !this.#isSent) await this.#start(link, start);
     else await this.#attach(link);
@@ -164,7 +174,7 @@ export class CommandStream<Data extends string | Uint8Array = string>
     this.#isLagging = false;
     await link.request("exec.attach", params).catch((error: unknown) => {
       if (!this.#setup.start || !isTrlError(error, "STREAM_NOT_FOUND")) throw error;
-      const message = "the connection was lost, and the daemon does not know the command (any more)";
+      const message = "the connection was lost, and the daemon does not know the command, or no longer";
       throw new ConnectionError(message, true, { cause: error });
     });
   }
@@ -175,7 +185,7 @@ export class CommandStream<Data extends string | Uint8Array = string>
       this.#chunks.push(frame.type, bytes, frame["offset"] as number);
     } else if (frame.type === "lagged") {
       this.#isLagging = true;
-      if (this.#chunks.isWanted) this.#comeBack();
+      if (this.#chunks.isWanted) this.#reattach();
     } else if (frame.type === "exit") {
       const exit = frame as unknown as ExitFrame;
       const { signal } = this.#setup;
@@ -199,44 +209,44 @@ export class CommandStream<Data extends string | Uint8Array = string>
     this.#end();
   }
 
-  #comeBack(): void {
-    this.#isFollowed = false;
-    this.#follow();
+  #reattach(): void {
+    this.#isAttached = false;
+    this.#ensureAttached();
   }
 
-  #follow(): void {
-    if (this.#isFollowed || this.#isOver) return;
-    this.#isFollowed = true;
-    void this.#host.follow(this.#follower);
+  #ensureAttached(): void {
+    if (this.#isAttached || this.#isOver) return;
+    this.#isAttached = true;
+    void this.#host.subscribe(this.#subscription);
   }
 
-  /** Nobody reads any more; where somebody waits for the end, the rest is dropped as it comes. */
-  #letGo(): void {
+  /** The loop was left. If the caller awaits the exit, the rest is discarded as it arrives; otherwise detach. */
+  #stopReading(): void {
     if (this.#isOver) return;
     if (this.#wantsExit) this.#discard();
     else {
-      this.#leave();
-      this.#chunks.forget(); // who reads on gets them again
-      this.#left = this.#link?.request("exec.detach", { stream_id: this.id }).catch(() => {});
+      this.#detach();
+      this.#chunks.forget(); // a later loop gets them again
+      this.#detaching = this.#link?.request("exec.detach", { stream_id: this.id }).catch(() => {});
     }
   }
 
   #discard(): void {
     if (this.#isOver) return;
     this.#chunks.discard();
-    if (this.#isLagging) this.#comeBack();
+    if (this.#isLagging) this.#reattach();
   }
 
-  #leave(): void {
-    this.#isFollowed = false;
-    this.#host.unfollow(this.#follower);
+  #detach(): void {
+    this.#isAttached = false;
+    this.#host.unsubscribe(this.#subscription);
     this.#link?.unlisten(this.id, this.#receive);
   }
 
   #end(): void {
     this.#isOver = true;
     this.#setup.signal?.removeEventListener("abort", this.#abort);
-    this.#leave();
+    this.#detach();
   }
 
   readonly #abort = () =>

@@ -1,4 +1,4 @@
-// The daemons of this user on this machine: each has left a note of itself, and those that are dead are passed over.
+// Finds the daemons of this user on this machine by their discovery files, and removes files of dead daemons.
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { createConnection } from "node:net";
@@ -7,47 +7,49 @@ import { type Announcement, announcementFrom } from "../protocol/announcement.ts
 import { discoveryFilesIn, readDiscoveryFile } from "../util/discovery-files.ts";
 import { type Camelized, camelized } from "./naming.ts";
 
-/** One that answers. `connect({ socket: socketPath })` leads to it. */
+/** A daemon that accepts connections: `connect({ socket: socketPath })`. */
 export type Discovered = Camelized<Announcement>;
 
-/** To be let in takes no time; where it does, somebody is there and busy. */
-const knockMs = 1000;
+/** A daemon that has not accepted by then is busy, and counts as listening. */
+const connectTimeoutMs = 1000;
 
-/** The oldest first. Notes of daemons that are dead are removed. */
+/** Oldest first. Removes discovery files of dead daemons. */
 export async function discoverIn(directories: string[]): Promise<Discovered[]> {
   const paths = directories.flatMap(discoveryFilesIn);
   const found = await Promise.all(
     paths.map(async (path) => {
-      const note = readNote(path);
-      if (!note) return [];
-      // Somebody else may listen there by now, who has left no note.
-      if (await isListening(note.socket_path)) return isAlive(note) ? [camelized(note)] : [];
-      if (readNote(path)?.pid === note.pid) rmSync(path, { force: true }); // not its successor's
+      const announcement = readAnnouncement(path);
+      if (!announcement) return [];
+      // Another daemon, without a discovery file, may listen on the path by now.
+      if (await isListening(announcement.socket_path))
+        return isAlive(announcement) ? [camelized(announcement)] : [];
+      if (readAnnouncement(path)?.pid === announcement.pid) rmSync(path, { force: true }); // not a successor's
       return [];
     }),
   );
   return found.flat().sort((a, b) => a.startedAt.localeCompare(b.startedAt));
 }
 
-/** Undefined where it is none, or not of a kind that we know. */
-const readNote = (path: string): Announcement | undefined => announcementFrom(readDiscoveryFile(path));
+/** Undefined if the file holds no announcement, or one of an unknown format. */
+const readAnnouncement = (path: string): Announcement | undefined =>
+  announcementFrom(readDiscoveryFile(path));
 
-/** Its pid may be another's by now. */
+/** The system may have given the pid to another process, so the start time is compared as well. */
 const isAlive = ({ pid, start_time }: Announcement): boolean =>
   start_time === null || startTimeOf(pid, () => ({ execFileSync })) === start_time;
 
-/** Only a refusal shows that nobody is there. */
+/** Only a refused connection proves that no daemon is listening. */
 function isListening(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection(socketPath);
-    const answer = (isThere: boolean) => {
+    const settle = (isListening: boolean) => {
       socket.destroy();
-      resolve(isThere);
+      resolve(isListening);
     };
-    socket.setTimeout(knockMs, () => answer(true));
-    socket.on("connect", () => answer(true));
+    socket.setTimeout(connectTimeoutMs, () => settle(true));
+    socket.on("connect", () => settle(true));
     socket.on("error", ({ code }: NodeJS.ErrnoException) =>
-      answer(code !== "ENOENT" && code !== "ECONNREFUSED"),
+      settle(code !== "ENOENT" && code !== "ECONNREFUSED"),
     );
   });
 }

@@ -1,14 +1,14 @@
-// What a caller of the client can meet, each with a code of the protocol's closed list.
+// Errors of the client library, each with one of the protocol's error codes.
 import { type ErrorCode, TrlError } from "../protocol/errors.ts";
 import type { LostError, RunResult } from "../protocol/exec.ts";
 import { fromBase64 } from "../util/base64.ts";
 import { type Camelized, camelized } from "./naming.ts";
 
-/** The daemon cannot be reached, or the connection was lost before the answer came. */
+/** The daemon cannot be reached, or the connection was lost before the reply. */
 export class ConnectionError extends TrlError {
   constructor(
     message: string,
-    /** The request had left: it may have been carried out, and is not sent again by itself. */
+    /** The request had been sent, so the daemon may have executed it; the client does not send it again. */
     readonly mayHaveRun: boolean,
     options: { code?: ErrorCode; cause?: unknown } = {},
   ) {
@@ -18,15 +18,15 @@ export class ConnectionError extends TrlError {
   }
 }
 
-/** What ended a connection, as it is for a request that had not left. */
+/** The error that ended a connection, for a request that had not been sent. */
 export function unsent(error: Error): Error {
   if (!(error instanceof ConnectionError && error.mayHaveRun)) return error;
   return new ConnectionError(error.message, false, { code: error.code, cause: error.cause });
 }
 
-/** COMMAND_TIMEOUT, or COMMAND_FAILED where `check` was asked for: the command has a result all the same. */
+/** COMMAND_TIMEOUT, or COMMAND_FAILED with `check`: the command has ended and has a result. */
 export class CommandError extends TrlError {
-  /** Its output is text, whatever was asked for: there is somebody to be told. */
+  /** The output is text even if bytes were requested, since it is part of an error. */
   readonly result: Camelized<RunResult>;
 
   constructor({ code, message, data }: TrlError, isBase64 = false) {
@@ -38,11 +38,11 @@ export class CommandError extends TrlError {
   }
 }
 
-/** What ran in a runtime that is out of reach for good; how it ended, or whether, nobody knows. */
+/** For a command or terminal in a runtime that became unreachable: whether and how it ended is unknown. */
 export const lostError = ({ code, message, data }: LostError): TrlError =>
   new TrlError(code as ErrorCode, message, data);
 
-/** Whether it is an error of trl, and of one of these codes where any are given. */
+/** Whether it is an error of trl, with one of these codes if any are given. */
 export function isTrlError<C extends ErrorCode>(
   error: unknown,
   ...codes: C[]

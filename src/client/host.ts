@@ -1,11 +1,11 @@
-// What handles stand on: requests, and a way to go on across connections.
+// What the handles (sessions, streams, terminals) need of the client: requests, and subscriptions across connections.
 import type { MethodName, Params, Result } from "../protocol/methods.ts";
-import type { Follower } from "./persistent-link.ts";
+import type { Subscription } from "./persistent-link.ts";
 
 export interface HostCallOptions {
-  /** Stops the waiting, whatever it is for. */
+  /** Aborts the call at any time. */
   signal?: AbortSignal | undefined;
-  /** Stops it only as long as the request has not left. */
+  /** Aborts the call only while the request has not been sent. */
   unsentSignal?: AbortSignal | undefined;
 }
 
@@ -15,6 +15,6 @@ export interface Host {
     params: Partial<Params<M>>,
     options?: HostCallOptions,
   ): Promise<Result<M>>;
-  follow(follower: Follower): Promise<void>;
-  unfollow(follower: Follower): void;
+  subscribe(subscription: Subscription): Promise<void>;
+  unsubscribe(subscription: Subscription): void;
 }

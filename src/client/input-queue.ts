@@ -1,11 +1,11 @@
-// What is typed or written, in order, at the pace at which it is taken. What comes while something is under way goes
-// together afterwards.
+// Sends input in order, one request at a time, with retries while the daemon's buffer is full. Input that arrives
+// during a request is sent together in the next one.
 import { toBase64 } from "../util/base64.ts";
+import { Backoff } from "./backoff.ts";
 import { isTrlError } from "./errors.ts";
 
 const pieceBytes = 64 * 1024;
-const retryFirstMs = 5;
-const retryMaxMs = 200;
+const retryDelays = { firstMs: 5, maxMs: 200 };
 
 interface Piece {
   bytes: Uint8Array;
@@ -17,10 +17,10 @@ export class InputQueue {
   #waiting: Piece[] = [];
   #isSending = false;
 
-  /** `send` takes base64, and rejects with REQUEST_TOO_LARGE where the other side has enough for now. */
+  /** `send` takes base64, and rejects with REQUEST_TOO_LARGE while the daemon's buffer is full. */
   constructor(readonly send: (data: string) => Promise<unknown>) {}
 
-  /** Resolves when all of it has been taken. */
+  /** Resolves when the daemon has all of it. */
   push(data: string | Uint8Array): Promise<void> {
     const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
     return new Promise((resolve, reject) => {
@@ -50,14 +50,15 @@ export class InputQueue {
   }
 
   async #sendPiece(data: string): Promise<void> {
-    for (let delayMs = retryFirstMs; ; delayMs = Math.min(delayMs * 2, retryMaxMs)) {
+    const backoff = new Backoff(retryDelays);
+    for (;;) {
       try {
         await this.send(data);
         return;
       } catch (error) {
         if (!isTrlError(error, "REQUEST_TOO_LARGE")) throw error;
       }
-      await new Promise((resolve) => setTimeout(resolve, delayMs)); // it has not read what it has
+      await backoff.wait(); // the program has not read its input yet
     }
   }
 }

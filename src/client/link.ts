@@ -1,4 +1,5 @@
-// One connection to a daemon, from its opening to its end: requests and their replies, frames and who wants them.
+// One connection to a daemon over a carrier: matches replies to requests, passes frames to their listeners, and detects
+// a daemon that is silent. It does not reconnect: persistent-link.ts and src/remote/connection.ts do.
 import { type Reply, unknownId } from "../protocol/envelope.ts";
 import { TrlError } from "../protocol/errors.ts";
 import type { Carrier, OpenCarrier } from "./carriers/carrier.ts";
@@ -12,101 +13,129 @@ export interface Frame {
   [field: string]: unknown;
 }
 
-type Listener = (frame: Frame) => void;
+/** What arrives: a reply, or a frame with the id of its stream or terminal. */
+export type Message<F> = { reply: Reply } | { id: string; frame: F };
 
-/** Silence is counted in these; a program that was stopped or busy for an hour has been deaf for one. */
-const tickMs = 5000;
-/** After so much silence the daemon is asked. */
-const askAfterTicks = 3;
-/** It would have answered by then: it is not there any more. */
-const silenceMaxTicks = 9;
+export interface LinkOptions<F> {
+  open: OpenCarrier;
+  /** Throws a SyntaxError or a TypeError if the text is no message of the protocol. */
+  decode(text: string): Message<F>;
+  /** Called once if the connection is lost; not after `close`. */
+  onLost(error: Error, link: Link<F>): void;
+}
 
 export interface RequestOptions {
   signal?: AbortSignal | undefined;
-  /** Told of the reply's data before any frame that comes behind it. */
-  received?(data: unknown): void;
+  /** Called with the reply's data before any frame that arrives behind the reply. */
+  received?: ((data: unknown) => void) | undefined;
 }
 
-interface Waiting {
-  /** Of the request, as it went over the wire. */
+interface PendingRequest {
+  /** Length of the request on the wire. */
   bytes: number;
   resolve(data: unknown): void;
-  reject(error: Error): void;
+  reject(error: unknown): void;
 }
 
-export class Link {
-  readonly #waiting = new Map<string, Waiting>();
-  readonly #listeners = new Map<string, Listener>();
+/** Silence is counted in ticks, not by the clock: a process that was stopped for an hour has not listened meanwhile. */
+const tickMs = 5000;
+/** After this much silence the link sends a ping. */
+const pingAfterTicks = 3;
+/** After this much silence, pings included, the link counts as lost. */
+const silenceMaxTicks = 9;
+
+export class Link<F = Frame> {
+  readonly #options: LinkOptions<F>;
+  readonly #pending = new Map<string, PendingRequest>();
+  readonly #listeners = new Map<string, (frame: F) => void>();
   #carrier: Carrier | undefined;
   #nextId = 1;
   #silentTicks = 0;
-  /** Nothing is taken from the carrier just now: the silence is ours. */
+  /** The caller has paused the carrier, so silence says nothing about the daemon. */
   isPaused = false;
-  #watch: ReturnType<typeof setInterval> | undefined;
-  /** Why it carries nothing any more. */
+  #silenceTimer: ReturnType<typeof setInterval> | undefined;
+  /** Why the link is closed. */
   #end: ConnectionError | undefined;
 
-  private constructor(readonly onLost: (link: Link, error: Error) => void) {}
+  private constructor(options: LinkOptions<F>) {
+    this.#options = options;
+  }
 
-  static async open(open: OpenCarrier, onLost: (link: Link, error: Error) => void): Promise<Link> {
-    const link = new Link(onLost);
-    link.#carrier = await open({
-      message: (frame) => link.#receive(frame),
+  /** Rejects as `open` rejects, or with a ConnectionError if the carrier closes while it opens. */
+  static async open<F>(options: LinkOptions<F>): Promise<Link<F>> {
+    const link = new Link<F>(options);
+    link.#carrier = await options.open({
+      message: (text) => link.#receive(text),
       closed: (error) => link.#lose(error),
     });
     if (link.#end) {
       await link.#carrier.close();
       throw link.#end;
     }
-    link.#watch = setInterval(() => link.#listen(), tickMs);
-    (link.#watch as { unref?: () => void }).unref?.(); // whoever waits for an answer has the carrier
+    link.#silenceTimer = setInterval(() => link.#checkSilence(), tickMs);
+    (link.#silenceTimer as { unref?: () => void }).unref?.(); // the carrier keeps the process alive
     return link;
   }
 
-  get isOver(): boolean {
+  get isClosed(): boolean {
     return this.#end !== undefined;
   }
 
-  /** Rejects with the daemon's error, or with a ConnectionError where the connection is lost before the reply. */
-  async request(
-    method: string,
-    params: unknown,
-    { signal, received }: RequestOptions = {},
-  ): Promise<unknown> {
-    if (this.#end) throw new ConnectionError("the connection is closed", false);
-    signal?.throwIfAborted();
-    const id = String(this.#nextId++);
-    const frame = JSON.stringify({ id, method, params });
-    let abort = () => {};
-    try {
-      return await new Promise((resolve, reject) => {
-        abort = () => reject(signal!.reason);
-        signal?.addEventListener("abort", abort);
-        const answered = (data: unknown) => {
-          received?.(data);
-          resolve(data);
-        };
-        this.#waiting.set(id, { bytes: byteLength(frame), resolve: answered, reject });
-        this.#send(frame);
-      });
-    } finally {
-      signal?.removeEventListener("abort", abort);
-      this.#waiting.delete(id);
-    }
+  /** No request waits for its reply, and no listener waits for frames. */
+  get isIdle(): boolean {
+    return this.#pending.size === 0 && this.#listeners.size === 0;
   }
 
-  /** The frames of a stream or a terminal, by its id: they do not say whom they are for, so there is one who listens. */
-  listen(id: string, listener: Listener): void {
-    if ((this.#listeners.get(id) ?? listener) !== listener)
-      throw new TrlError(
-        "INVALID_PARAMS",
-        `${id} is followed by this client already: read there, or connect again`,
-      );
+  /** Rejects with the daemon's error, or with a ConnectionError if the connection is lost before the reply. */
+  request(method: string, params: unknown, options: RequestOptions = {}): Promise<unknown> {
+    const { signal, received } = options;
+    if (this.#end) return Promise.reject(new ConnectionError("the connection is closed", false));
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    const id = String(this.#nextId++);
+    return new Promise((resolve, reject) => {
+      const text = JSON.stringify({ id, method, params });
+      const settle = () => {
+        this.#pending.delete(id);
+        signal?.removeEventListener("abort", abort);
+      };
+      const fail = (error: unknown) => {
+        settle();
+        reject(error);
+      };
+      const abort = () => fail(signal!.reason);
+      signal?.addEventListener("abort", abort);
+      const succeed = (data: unknown) => {
+        received?.(data); // if it throws, the request is still pending and fails with the link
+        settle();
+        resolve(data);
+      };
+      this.#pending.set(id, { bytes: byteLength(text), resolve: succeed, reject: fail });
+      this.#send(text);
+    });
+  }
+
+  /** Frames of a stream or terminal go to this listener, which replaces an earlier one. */
+  listen(id: string, listener: (frame: F) => void): void {
     this.#listeners.set(id, listener);
   }
 
-  unlisten(id: string, listener: Listener): void {
+  /** As `listen`, but throws if the id has another listener: frames do not say which subscription they belong to. */
+  listenAlone(id: string, listener: (frame: F) => void): void {
+    if ((this.#listeners.get(id) ?? listener) !== listener)
+      throw new TrlError(
+        "INVALID_PARAMS",
+        `${id} is followed by this client already: use that stream or terminal, or open another connection`,
+      );
+    this.listen(id, listener);
+  }
+
+  /** Does nothing if the id has another listener by now. */
+  unlisten(id: string, listener: (frame: F) => void): void {
     if (this.#listeners.get(id) === listener) this.#listeners.delete(id);
+  }
+
+  hasListener(id: string): boolean {
+    return this.#listeners.has(id);
   }
 
   async close(): Promise<void> {
@@ -114,73 +143,83 @@ export class Link {
     await this.#carrier?.close();
   }
 
-  #send(frame: string): void {
+  /** Treats the connection as lost, though the carrier may believe that it works, and closes the carrier. */
+  async abandon(error: Error): Promise<void> {
+    this.#lose(error);
+    await this.#carrier?.close();
+  }
+
+  #send(text: string): void {
     try {
-      this.#carrier!.send(frame);
+      this.#carrier!.send(text);
     } catch (error) {
-      this.#abandon(error as Error);
+      void this.abandon(error as Error);
     }
   }
 
   #receive(text: string): void {
+    if (this.#end) return;
     this.#silentTicks = 0;
-    const frame = parsed(text);
-    if (!frame) this.#abandon(new Error(`not the protocol of trl came, but: ${text.slice(0, 200)}`));
-    else if ("ok" in frame) this.#takeReply(frame as Reply);
-    else this.#listeners.get(frame.stream_id ?? frame.session_id ?? "")?.(frame);
+    try {
+      const message = this.#options.decode(text);
+      if ("reply" in message) this.#takeReply(message.reply);
+      else this.#listeners.get(message.id)?.(message.frame);
+    } catch (error) {
+      // A field that is missing or has another type shows in the code that uses it, which may be a listener.
+      if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
+      const sent = JSON.stringify(text.slice(0, 200));
+      void this.abandon(new Error(`${foreignProtocol}: it sent ${sent}`, { cause: error }));
+    }
   }
 
   #takeReply(reply: Reply): void {
-    const waiting = this.#waiting.get(String(reply.id)) ?? this.#unread(reply);
-    if (reply.ok) waiting?.resolve(reply.data);
-    else waiting?.reject(new TrlError(reply.error.code, reply.error.message, reply.error.data));
+    const request = this.#pending.get(String(reply.id)) ?? this.#oversizedRequest(reply);
+    if (reply.ok) request?.resolve(reply.data);
+    else request?.reject(new TrlError(reply.error.code, reply.error.message, reply.error.data));
   }
 
-  /** A line that is too long is not read, its id neither: if any of those that wait was, then the longest. */
-  #unread(reply: Reply): Waiting | undefined {
+  /** The daemon does not read a request that is too long, nor its id: the reply is for the longest that is pending. */
+  #oversizedRequest(reply: Reply): PendingRequest | undefined {
     if (reply.id !== unknownId || reply.ok || reply.error.code !== "REQUEST_TOO_LARGE") return undefined;
-    const all = [...this.#waiting.values()];
-    return all.sort((a, b) => b.bytes - a.bytes)[0];
+    return [...this.#pending.values()].sort((a, b) => b.bytes - a.bytes)[0];
   }
 
-  /** A machine that sleeps or a network that is gone closes nothing: it just says nothing any more. */
-  #listen(): void {
-    const isAwaited = !this.isPaused && (this.#waiting.size > 0 || this.#listeners.size > 0);
-    this.#silentTicks = isAwaited ? this.#silentTicks + 1 : 0;
+  /** A machine that sleeps or a network that fails closes no connection: the only sign of it is silence. */
+  #checkSilence(): void {
+    this.#silentTicks = this.isPaused || this.isIdle ? 0 : this.#silentTicks + 1;
     if (this.#silentTicks >= silenceMaxTicks)
-      this.#abandon(new Error(`nothing was heard for ${(silenceMaxTicks * tickMs) / 1000} s`));
-    else if (this.#silentTicks >= askAfterTicks) void this.request("system.ping", {}).catch(() => {});
-  }
-
-  /** The carrier may believe that all is well. */
-  #abandon(error: Error): void {
-    this.#lose(error);
-    void this.#carrier?.close();
+      void this.abandon(new Error(`the daemon sent nothing for ${(silenceMaxTicks * tickMs) / 1000} s`));
+    else if (this.#silentTicks >= pingAfterTicks) void this.request("system.ping", {}).catch(() => {});
   }
 
   #lose(error: Error): void {
     if (this.#end) return;
     this.#finish(new ConnectionError(`the connection was lost: ${error.message}`, true, { cause: error }));
-    this.onLost(this, error);
+    this.#options.onLost(error, this);
   }
 
   #finish(error: ConnectionError): void {
     this.#end ??= error;
-    clearInterval(this.#watch);
-    for (const { reject } of this.#waiting.values()) reject(error);
-    this.#waiting.clear();
+    clearInterval(this.#silenceTimer);
     this.#listeners.clear();
+    for (const { reject } of [...this.#pending.values()]) reject(error);
   }
+}
+
+export const foreignProtocol = "the other end does not speak the protocol of trl";
+
+/** Decodes frames as a whole. src/remote has a decoder that leaves the output in a frame as text. */
+export function decodeFrame(text: string): Message<Frame> {
+  const value = JSON.parse(text) as Reply | Frame;
+  if ("ok" in value) return { reply: checkedReply(value as Reply) };
+  return { id: value.stream_id ?? value.session_id ?? "", frame: value };
+}
+
+/** Throws a TypeError if it is no reply. */
+export function checkedReply(reply: Reply): Reply {
+  if (typeof (reply.ok ? reply.data : reply.error.code) === "undefined") throw new TypeError("not a reply");
+  return reply;
 }
 
 const encoder = new TextEncoder();
 const byteLength = (text: string): number => encoder.encode(text).length;
-
-function parsed(text: string): Reply | Frame | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Reply | Frame) : undefined;
-  } catch {
-    return undefined;
-  }
-}

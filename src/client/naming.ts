@@ -1,5 +1,5 @@
-// The wire says `timeout_s`, JavaScript says `timeoutS`. Names are turned by rule, from the schemas of the method
-// table, so that a new field needs no code here.
+// Converts names between the wire (`timeout_s`) and JavaScript (`timeoutS`), by the schemas of the method table, so a
+// new field needs no code here.
 import { camelCase, snakeCase } from "../protocol/frontend.ts";
 import { type MethodName, methods, type Params } from "../protocol/methods.ts";
 import { nearest } from "../util/nearest.ts";
@@ -16,7 +16,7 @@ export type Camelized<T> = T extends Uint8Array
       ? { [K in keyof T as K extends string ? CamelCase<K> : K]: Camelized<T[K]> }
       : T;
 
-/** A method's parameters in JavaScript's spelling, without those that the caller gives otherwise. */
+/** A method's parameters in JavaScript's spelling, without those in `Given`. */
 export type Options<M extends MethodName, Given extends keyof Params<M> = never> = Camelized<
   Omit<Params<M>, Given>
 >;
@@ -28,7 +28,7 @@ export function camelized<T>(value: T): Camelized<T> {
   return Object.fromEntries(entries) as Camelized<T>;
 }
 
-/** The other way round. */
+/** The inverse of `camelized`. */
 export function wireSpelt<T>(value: Camelized<T>): T {
   if (Array.isArray(value)) return value.map((item) => wireSpelt(item)) as T;
   if (typeof value !== "object" || value === null) return value as T;
@@ -36,17 +36,18 @@ export function wireSpelt<T>(value: Camelized<T>): T {
   return Object.fromEntries(entries) as T;
 }
 
-interface Described {
-  entries?: Record<string, Described>;
-  wrapped?: Described;
+/** The part of a Valibot schema that is read here. */
+interface SchemaShape {
+  entries?: Record<string, SchemaShape>;
+  wrapped?: SchemaShape;
 }
 
-/** Options as the wire names them. One that is not known is told, for it would be ignored without a word. */
+/** Options in the spelling of the wire. Throws a TypeError for an unknown option, which would have no effect. */
 export function wireParams<M extends MethodName>(method: M, options: object): Partial<Params<M>> {
-  return toWire(methods[method].params as Described, options, method) as Partial<Params<M>>;
+  return toWire(methods[method].params as SchemaShape, options, method) as Partial<Params<M>>;
 }
 
-function toWire(schema: Described, given: object, place: string): Record<string, unknown> {
+function toWire(schema: SchemaShape, given: object, context: string): Record<string, unknown> {
   const fields = new Map(
     Object.entries(schema.entries ?? {}).map(([name, it]) => [camelCase(name), { name, it }]),
   );
@@ -54,20 +55,20 @@ function toWire(schema: Described, given: object, place: string): Record<string,
   for (const [key, value] of Object.entries(given)) {
     if (value === undefined) continue;
     const field = fields.get(key);
-    if (!field) throw unknownOption(key, [...fields.keys()], place);
-    wire[field.name] = valueToWire(field.it, value, `${place} ${key}`);
+    if (!field) throw unknownOption(key, [...fields.keys()], context);
+    wire[field.name] = valueToWire(field.it, value, `${context} ${key}`);
   }
   return wire;
 }
 
-/** Only what has fields of its own is spelt anew: the names in an environment are the user's. */
-function valueToWire(schema: Described, value: unknown, place: string): unknown {
+/** Converts only objects with a schema: the keys of an environment, for example, are the user's. */
+function valueToWire(schema: SchemaShape, value: unknown, context: string): unknown {
   const inner = schema.wrapped ?? schema;
   const hasFields = inner.entries !== undefined && typeof value === "object" && value !== null;
-  return hasFields ? toWire(inner, value, place) : value;
+  return hasFields ? toWire(inner, value, context) : value;
 }
 
-function unknownOption(key: string, known: string[], place: string): TypeError {
+function unknownOption(key: string, known: string[], context: string): TypeError {
   const meant = nearest(key, known);
-  return new TypeError(`${place}: there is no option "${key}"${meant ? `; is it "${meant}"?` : ""}`);
+  return new TypeError(`${context}: there is no option "${key}"${meant ? `; is it "${meant}"?` : ""}`);
 }

@@ -1,13 +1,14 @@
-// The link to the daemon, kept: opened again when it is lost, and what was followed on it is taken up again.
+// A link that reconnects: it opens a new one when the old one is lost, and resumes the subscriptions on it.
 import { TrlError } from "../protocol/errors.ts";
 import { deferred } from "../util/deferred.ts";
+import { Backoff } from "./backoff.ts";
 import { NoDaemonError, type OpenCarrier } from "./carriers/carrier.ts";
 import { ConnectionError } from "./errors.ts";
-import { Link } from "./link.ts";
+import { decodeFrame, Link } from "./link.ts";
 
-/** Something that goes on across connections: a command's output, a terminal's. */
-export interface Follower {
-  /** On a new connection: asks for what comes next. Whatever it throws ends it. */
+/** Output of a command or a terminal, which goes on across connections. */
+export interface Subscription {
+  /** Asks for the next output on a new connection. If it throws, the subscription ends. */
   resume(link: Link): Promise<void>;
   fail(error: Error): void;
 }
@@ -17,32 +18,36 @@ export interface ReconnectOptions {
   patienceS?: number;
 }
 
-/** Who is disconnected is connected again by the next request. */
+/** After `disconnected`, the next request connects again. */
 export type ConnectionState = "connected" | "reconnecting" | "disconnected" | "closed";
 
-const firstDelayMs = 20;
-const delayMaxMs = 1000;
-/** However short the patience: a daemon may take so long to answer. */
+type StateListener = (state: ConnectionState, error?: Error) => void;
+
+const retryDelays = { firstMs: 20, maxMs: 1000 };
+/** A daemon has at least this long to answer, even if the deadline for reconnecting is closer. */
 const answerMinMs = 5000;
-/** And however long: one that has not answered by then is not asked in vain any longer, but anew. */
+/** A daemon that has not answered by then gets a new connection, even if the deadline is further away. */
 const answerMaxMs = 30_000;
 
 export class PersistentLink {
-  readonly #followers = new Set<Follower>();
+  readonly #open: OpenCarrier;
+  readonly #timeoutMs: number;
+  readonly #onState: StateListener;
+  readonly #subscriptions = new Set<Subscription>();
+  /** Rejects when this is closed. */
   readonly #closed = deferred<never>();
   #link: Link | undefined;
   #opening: Promise<Link> | undefined;
   #isClosed = false;
-  onState: (state: ConnectionState, error?: Error) => void = () => {};
 
-  constructor(
-    readonly open: OpenCarrier,
-    readonly patienceS: number,
-  ) {
-    this.#closed.promise.catch(() => {}); // most of the time nobody waits
+  constructor(open: OpenCarrier, { patienceS = 5 }: ReconnectOptions, onState: StateListener) {
+    this.#open = open;
+    this.#timeoutMs = patienceS * 1000;
+    this.#onState = onState;
+    this.#closed.promise.catch(() => {}); // most of the time nothing awaits it
   }
 
-  /** The connection, or a new one; rejects with a ConnectionError, or with what the daemon said at its door. */
+  /** The current link, or a new one. Rejects with a ConnectionError, or with the error by which the daemon refused. */
   get(): Promise<Link> {
     if (this.#isClosed) return Promise.reject(new ConnectionError("the client was closed", false));
     if (this.#link) return Promise.resolve(this.#link);
@@ -52,25 +57,25 @@ export class PersistentLink {
     return this.#opening;
   }
 
-  /** The first time there is no reason to wait for somebody. */
+  /** The first connection: a failure is reported at once, without retries. */
   async openOnce(): Promise<void> {
     this.#link = await this.#tryOpen().catch((error: Error) => Promise.reject(unreachable(error, false)));
-    this.onState("connected");
+    this.#onState("connected");
   }
 
-  /** Resumed now, and on every connection to come, until `unfollow`. */
-  async follow(follower: Follower): Promise<void> {
-    this.#followers.add(follower);
+  /** Resumes the subscription now and on every later connection, until `unsubscribe`. */
+  async subscribe(subscription: Subscription): Promise<void> {
+    this.#subscriptions.add(subscription);
     try {
-      if (this.#link) await this.#resume(follower, this.#link);
-      else await this.get(); // which resumes all
+      if (this.#link) await this.#resume(subscription, this.#link);
+      else await this.get(); // resumes all subscriptions
     } catch (error) {
-      this.#drop(follower, error as Error);
+      this.#drop(subscription, error as Error);
     }
   }
 
-  unfollow(follower: Follower): void {
-    this.#followers.delete(follower);
+  unsubscribe(subscription: Subscription): void {
+    this.#subscriptions.delete(subscription);
   }
 
   async close(): Promise<void> {
@@ -81,32 +86,32 @@ export class PersistentLink {
     this.#closed.reject(new ConnectionError("the client was closed", false));
     this.#failAll(new ConnectionError("the client was closed", true));
     await link?.close();
-    this.onState("closed");
+    this.#onState("closed");
   }
 
   async #reopen(): Promise<Link> {
-    const deadline = performance.now() + this.patienceS * 1000;
-    for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, delayMaxMs)) {
+    const backoff = new Backoff({ ...retryDelays, timeoutMs: this.#timeoutMs });
+    for (;;) {
       try {
-        const leftMs = Math.max(deadline - performance.now(), answerMinMs);
-        const answerMs = Math.ceil(Math.min(leftMs, answerMaxMs));
-        return this.#welcome(await this.#tryOpen(AbortSignal.timeout(answerMs)));
+        const answerMs = Math.ceil(Math.min(Math.max(backoff.leftMs, answerMinMs), answerMaxMs));
+        return this.#use(await this.#tryOpen(AbortSignal.timeout(answerMs)));
       } catch (error) {
-        // What a daemon that is gone was doing will not come back, however long one waits.
+        // A daemon that is gone does not continue its commands, so their subscriptions need not wait for the deadline.
         if (error instanceof NoDaemonError) this.#failAll(unreachable(error, true));
-        if (this.#isClosed || isFinal(error) || performance.now() + delayMs > deadline) {
+        if (this.#isClosed || isFinal(error) || backoff.isExhausted) {
           this.#failAll(unreachable(error as Error, true));
-          if (!this.#isClosed) this.onState("disconnected", error as Error);
+          if (!this.#isClosed) this.#onState("disconnected", error as Error);
           throw unreachable(error as Error, false);
         }
       }
-      await this.#pause(delayMs * (0.75 + Math.random() / 2));
+      await backoff.wait(this.#closed.promise);
     }
   }
 
-  /** Not every door that opens has a daemon behind it: a tunnel lets everybody in, and then out again. */
+  /** A carrier that opens is no proof of a daemon: a tunnel accepts a connection and then drops it. So this pings. */
   async #tryOpen(signal?: AbortSignal): Promise<Link> {
-    const link = await Link.open(this.open, (lost, error) => this.#lost(lost, error));
+    const onLost = (error: Error, lost: Link) => this.#lost(lost, error);
+    const link = await Link.open({ open: this.#open, decode: decodeFrame, onLost });
     try {
       await Promise.race([link.request("system.ping", {}, { signal }), this.#closed.promise]);
     } catch (error) {
@@ -114,58 +119,50 @@ export class PersistentLink {
       if (signal?.aborted) throw new Error("the daemon does not answer", { cause: error });
       throw error instanceof ConnectionError && error.cause ? error.cause : error;
     }
-    if (!this.#isClosed && !link.isOver) return link;
+    if (!this.#isClosed && !link.isClosed) return link;
     await link.close();
     throw this.#isClosed
       ? new ConnectionError("the client was closed", false)
       : new Error("the connection was lost");
   }
 
-  #welcome(link: Link): Link {
+  #use(link: Link): Link {
     this.#link = link;
-    this.onState("connected");
-    for (const follower of this.#followers)
-      void this.#resume(follower, link).catch((error: Error) => this.#drop(follower, error));
+    this.#onState("connected");
+    for (const subscription of this.#subscriptions)
+      void this.#resume(subscription, link).catch((error: Error) => this.#drop(subscription, error));
     return link;
   }
 
-  /** Where the connection is lost meanwhile, the next one is asked. */
-  async #resume(follower: Follower, link: Link): Promise<void> {
-    await follower.resume(link).catch((error: unknown) => {
-      if (!(error instanceof ConnectionError && link.isOver) || this.#isClosed) throw error;
+  /** If the connection is lost meanwhile, the subscription is resumed on the next one. */
+  async #resume(subscription: Subscription, link: Link): Promise<void> {
+    await subscription.resume(link).catch((error: unknown) => {
+      if (!(error instanceof ConnectionError && link.isClosed) || this.#isClosed) throw error;
     });
   }
 
   #lost(link: Link, error: Error): void {
     if (this.#link !== link) return;
     this.#link = undefined;
-    if (this.patienceS === 0) {
-      this.onState("disconnected", error);
+    if (this.#timeoutMs === 0) {
+      this.#onState("disconnected", error);
       this.#failAll(unreachable(error, true));
     } else {
-      this.onState("reconnecting", error);
+      this.#onState("reconnecting", error);
       void this.get().catch(() => {});
     }
   }
 
-  async #pause(ms: number): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const paused = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms);
-    });
-    await Promise.race([paused, this.#closed.promise]).finally(() => clearTimeout(timer));
-  }
-
   #failAll(error: Error): void {
-    for (const follower of [...this.#followers]) this.#drop(follower, error);
+    for (const subscription of [...this.#subscriptions]) this.#drop(subscription, error);
   }
 
-  #drop(follower: Follower, error: Error): void {
-    if (this.#followers.delete(follower)) follower.fail(error);
+  #drop(subscription: Subscription, error: Error): void {
+    if (this.#subscriptions.delete(subscription)) subscription.fail(error);
   }
 }
 
-/** The daemon has refused us, or can never be there again. */
+/** The daemon has refused the client, or can never come back. */
 function isFinal(error: unknown): boolean {
   if (error instanceof NoDaemonError) return error.isForEver;
   return error instanceof TrlError && !(error instanceof ConnectionError);

@@ -1,4 +1,4 @@
-// The result of a command whose reply was lost with the connection: it went on, and its output is kept for a while.
+// Rebuilds the result of a command after its reply was lost with the connection. The daemon keeps its output.
 import { TrlError } from "../protocol/errors.ts";
 import { omissionMarker, type RunResult } from "../protocol/exec.ts";
 import { toBase64 } from "../util/base64.ts";
@@ -12,31 +12,31 @@ import { wireSpelt } from "./naming.ts";
 export interface LostRun {
   sessionId: string;
   commandId: string;
-  inBytes: boolean;
+  asBytes: boolean;
   check: boolean;
 }
 
 export async function recoverRun(host: Host, lost: LostRun): Promise<RunResult> {
   const stream = new CommandStream<Uint8Array>(host, {
     id: lost.commandId,
-    start: {}, // it was sent, by the reply that is missing
+    start: {}, // the request that got no reply
     attach: {},
     asBytes: true,
     signal: undefined,
     isSent: true,
   });
-  const kept: Record<StreamName, Uint8Array[]> = { stdout: [], stderr: [] };
+  const pieces: Record<StreamName, Uint8Array[]> = { stdout: [], stderr: [] };
   let isTruncated = false;
   for await (const { type, data, missing } of stream) {
-    if (missing > 0) kept[type].push(new TextEncoder().encode(omissionMarker(missing)));
+    if (missing > 0) pieces[type].push(new TextEncoder().encode(omissionMarker(missing)));
     isTruncated ||= missing > 0;
-    kept[type].push(data);
+    pieces[type].push(data);
   }
   const exit = await stream.exited;
   const working_dir = await directoryAfter(host, lost);
   const result: RunResult = {
-    stdout: rendered(kept.stdout, lost.inBytes),
-    stderr: rendered(kept.stderr, lost.inBytes),
+    stdout: rendered(pieces.stdout, lost.asBytes),
+    stderr: rendered(pieces.stderr, lost.asBytes),
     ...wireSpelt<KnownExit>(exit),
     truncated: isTruncated,
     command_id: lost.commandId,
@@ -49,7 +49,7 @@ export async function recoverRun(host: Host, lost: LostRun): Promise<RunResult> 
   return result;
 }
 
-/** The session may have been destroyed meanwhile; what is kept of the command knows it, too, but sends all its output. */
+/** session.info is cheap; exec.wait also works after the session was destroyed, but sends all the output again. */
 async function directoryAfter(host: Host, { sessionId, commandId }: LostRun): Promise<string> {
   try {
     return (await host.call("session.info", { session_id: sessionId })).working_dir;
@@ -64,9 +64,9 @@ async function directoryAfter(host: Host, { sessionId, commandId }: LostRun): Pr
   }
 }
 
-function rendered(pieces: Uint8Array[], inBytes: boolean): string {
+function rendered(pieces: Uint8Array[], asBytes: boolean): string {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  if (!inBytes)
+  if (!asBytes)
     return pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
   const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

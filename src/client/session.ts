@@ -1,4 +1,4 @@
-// A session, as its user sees it.
+// Handle of a session.
 import type { RunResult } from "../protocol/exec.ts";
 import type { Params } from "../protocol/methods.ts";
 import type { SessionInfo } from "../protocol/session.ts";
@@ -12,14 +12,14 @@ import { recoverRun } from "./recover-run.ts";
 import { stopCommand } from "./stop-command.ts";
 
 export interface SessionOptions extends Options<"session.create"> {
-  /** Take the session of this name where there is one. */
+  /** Use the session with this name if there is one. */
   reuse?: boolean;
 }
 
 interface Common {
-  /** Stops the command; the promise is rejected with the signal's reason once it is dead. */
+  /** Stops the command; the promise rejects with the signal's reason once the command has ended. */
   signal?: AbortSignal;
-  /** Text (`utf8`), or what was printed, byte for byte. */
+  /** Text (`utf8`), or the exact bytes. */
   encoding?: "utf8" | "bytes";
 }
 type Settable<M extends "exec.run" | "exec.stream"> = Options<
@@ -41,16 +41,16 @@ export class Session implements AsyncDisposable {
   readonly id: string;
   readonly name: string | null;
   readonly #host: Host;
-  readonly #isOurs: boolean;
+  readonly #isOwned: boolean;
 
-  constructor(host: Host, created: Created, isOurs: boolean) {
+  constructor(host: Host, created: Created, isOwned: boolean) {
     this.#host = host;
     this.id = created.session_id;
     this.name = created.name;
-    this.#isOurs = isOurs;
+    this.#isOwned = isOwned;
   }
 
-  /** Runs a command to its end. A non-zero exit code is a result; a time limit that was reached is an error with one. */
+  /** Runs a command to its end. A non-zero exit code is a result; a timeout is an error that has a result. */
   run(command: string, options: RunOptions & { encoding: "bytes" }): Promise<RunInBytes>;
   run(command: string, options?: RunOptions): Promise<Run>;
   async run(command: string, options: RunOptions = {}): Promise<Run | RunInBytes> {
@@ -75,7 +75,7 @@ export class Session implements AsyncDisposable {
     }
   }
 
-  /** Runs a command and gives its output as it comes. It is started at once, read or not. */
+  /** Runs a command and returns its live output. The command starts at once, whether or not the output is read. */
   stream(command: string, options: StreamOptions & { encoding: "bytes" }): CommandStream<Uint8Array>;
   stream(command: string, options?: StreamOptions): CommandStream<string>;
   stream(command: string, options: StreamOptions = {}): CommandStream<string> | CommandStream<Uint8Array> {
@@ -83,17 +83,17 @@ export class Session implements AsyncDisposable {
     signal?.throwIfAborted();
     const start = { ...wireParams("exec.stream", rest), session_id: this.id, command };
     const asBytes = encoding === "bytes";
-    const patience = rest.stallTimeoutS === undefined ? {} : { stall_timeout_s: rest.stallTimeoutS };
+    const stall = rest.stallTimeoutS === undefined ? {} : { stall_timeout_s: rest.stallTimeoutS };
     return new CommandStream<never>(this.#host, {
       id: newCommandId(),
       start,
-      attach: patience,
+      attach: stall,
       asBytes,
       signal,
     });
   }
 
-  /** Stops what runs in it now, or sends it a signal, and no more. False where nothing runs. */
+  /** Stops the running command, or only sends it a signal. Resolves to false if no command runs. */
   async cancel(signal?: string): Promise<boolean> {
     const params = { session_id: this.id, ...(signal === undefined ? {} : { signal }) };
     return (await this.#host.call("exec.cancel", params)).cancelled;
@@ -103,29 +103,29 @@ export class Session implements AsyncDisposable {
     return camelized(await this.#host.call("session.info", { session_id: this.id }));
   }
 
-  /** Ends it and all that it started. One that is busy needs `force`. */
+  /** Ends the session and all processes that it started. A busy session needs `force`. */
   async destroy({ force = false } = {}): Promise<void> {
     await this.#host.call("session.destroy", { session_id: this.id, force });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#isOurs) return;
+    if (!this.#isOwned) return;
     await this.destroy({ force: true }).catch((error: unknown) => {
       if (!isTrlError(error, "SESSION_NOT_FOUND", "RUNTIME_UNAVAILABLE")) throw error;
     });
   }
 
-  /** Where the reply is lost with the connection, the command is asked for by its id: it is not run again. */
+  /** If the reply is lost with the connection, fetches the result by the command's id. The command runs once. */
   async #run(
     command: string,
     commandId: string,
-    inBytes: boolean,
+    asBytes: boolean,
     options: object,
     unsentSignal: AbortSignal | undefined,
   ): Promise<RunResult> {
     const wire = wireParams("exec.run", options);
     const params = { ...wire, session_id: this.id, command, command_id: commandId };
-    if (inBytes) Object.assign(params, { encoding: "base64" });
+    if (asBytes) Object.assign(params, { encoding: "base64" });
     try {
       return await this.#host.call("exec.run", params, { unsentSignal });
     } catch (error) {
@@ -133,7 +133,7 @@ export class Session implements AsyncDisposable {
       return await recoverRun(this.#host, {
         sessionId: this.id,
         commandId,
-        inBytes,
+        asBytes,
         check: wire.check === true,
       });
     }

@@ -1,10 +1,10 @@
-// Stops a command for good: to say so twice is to say it once, so that a lost request is made again.
+// Stops a command. Cancelling is idempotent, so a lost request is sent again.
 import { ConnectionError } from "./errors.ts";
 import type { Host } from "./host.ts";
 
 const attemptsMax = 5;
 
-/** Resolves when the daemon was told, or has nothing to stop, or is not to be reached. */
+/** Resolves when the daemon has the request, has nothing to stop, or cannot be reached. */
 export async function stopCommand(host: Host, commandId: string): Promise<void> {
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     try {

@@ -1,5 +1,4 @@
-// Where a daemon is, as people write it.
-
+// Parses the target of `connect`: a path, an address, or an object.
 import type { OpenCarrier } from "./carriers/carrier.ts";
 import type { ChildTarget } from "./carriers/child.ts";
 import type { WebTarget } from "./carriers/websocket.ts";
@@ -7,22 +6,22 @@ import type { ReconnectOptions } from "./persistent-link.ts";
 
 /**
  * A path or `unix:PATH`; an address beginning with `http:`, `https:`, `ws:` or `wss:`; or one of the objects.
- * `open` is a carrier of one's own.
+ * `open` is a carrier of the application.
  */
 export type Target = string | { socket: string } | WebTarget | ChildTarget | { open: OpenCarrier };
 
 export interface ConnectOptions extends ReconnectOptions {
-  /** For HTTP, where the target does not hold it. */
+  /** For HTTP, if the target has no token. */
   token?: string;
 }
 
-export type PlainTarget =
+export type ParsedTarget =
   | { kind: "unix"; path: string }
   | ({ kind: "web" } & WebTarget)
   | ({ kind: "child" } & ChildTarget)
   | { kind: "own"; open: OpenCarrier };
 
-export function plainTarget(target: Target, { token }: ConnectOptions): PlainTarget {
+export function parseTarget(target: Target, { token }: ConnectOptions): ParsedTarget {
   if (typeof target === "string") {
     if (!/^(?:https?|wss?):\/\//i.test(target))
       return { kind: "unix", path: target.replace(/^unix:(?:\/\/)?/, "") };

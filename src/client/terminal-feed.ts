@@ -1,20 +1,20 @@
-// What a terminal shows, for all who watch it through this client: one subscription, taken up again by offset when the
-// connection was lost. What is not taken yet is not sent on: a slow emulator is not drowned.
+// A terminal's output for all watchers in this client: one subscription, resumed by offset after a lost connection. It
+// acknowledges only what all watchers have processed, so a slow emulator causes backpressure instead of a long queue.
 import type { LostError } from "../protocol/exec.ts";
 import type { Result } from "../protocol/methods.ts";
 import { fromBase64 } from "../util/base64.ts";
-import { told } from "./callbacks.ts";
+import { notify } from "./callbacks.ts";
 import { ConnectionError, isTrlError, lostError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import type { Frame, Link } from "./link.ts";
-import type { Follower } from "./persistent-link.ts";
+import type { Subscription } from "./persistent-link.ts";
 
 export interface OutputInfo {
-  /** Of the first byte; of the next live one where it is a redraw. */
+  /** Offset of the first byte; in a redraw, of the next live byte. */
   offset: number;
-  /** It draws the whole screen, and is no part of the output: clear what is shown before it. */
+  /** The bytes draw the whole screen and are not part of the output: clear the screen before them. */
   isRedraw: boolean;
-  /** Bytes before it that were left out because we were too slow; a redraw follows. */
+  /** Bytes before it that were skipped because the client was too slow; a redraw follows. */
   missing: number;
 }
 
@@ -30,97 +30,98 @@ interface Ended {
 }
 
 export interface TerminalWatcher {
-  /** A promise says when it has been dealt with; no more than a window's worth comes before. */
+  /** May return a promise that resolves when the bytes are processed; until then at most a window arrives. */
   output?(bytes: Uint8Array, info: OutputInfo): unknown;
   resize?(size: { cols: number; rows: number }): void;
-  /** The last thing that is told, after the last output. */
+  /** The last call, after the last output. */
   exit?(exit: TerminalExit): void;
-  /** It is not watched any more: it is gone, or the daemon cannot be reached. */
+  /** Watching has ended: the terminal is gone, or the daemon cannot be reached. */
   error?(error: Error): void;
 }
 
 export interface WatchOptions {
-  /** All from this offset on, where it is still kept. */
+  /** All output from this offset on, as far as the daemon still has it. */
   from?: number;
-  /** A redraw of the screen first (the default), or only what comes. */
+  /** A redraw of the screen first (the default), or only new output. */
   replay?: "screen" | "none";
-  /** Lines above the screen to be drawn with it. */
+  /** Lines of scrollback to draw above the screen. */
   scrollback?: number;
 }
 
-/** Output that some have not dealt with yet. */
+/** Output that some watchers have not processed yet. */
 interface Piece {
   end: number;
-  by: Set<TerminalWatcher>;
+  watchers: Set<TerminalWatcher>;
 }
 
-/** As VS Code does it: enough to keep an emulator busy, little enough that ^C is felt at once. */
+/** As in VS Code: enough to keep an emulator busy, and little enough that ^C takes effect at once. */
 const windowBytes = 128 * 1024;
 
-export class TerminalFeed implements Follower {
-  /** What this client's window is, once it has said so. */
+export class TerminalFeed implements Subscription {
+  /** Size of this client's window, if it has sent one. */
   size: { cols: number; rows: number } | undefined;
   readonly #watchers = new Set<TerminalWatcher>();
-  readonly #underWay = new Set<Piece>();
+  readonly #unprocessed = new Set<Piece>();
   #link: Link | undefined;
-  /** Where all had left: what was under way then comes no more after this. */
-  #left: Promise<unknown> | undefined;
+  /** The pending unsubscribe request: frames of the old subscription may arrive until it settles. */
+  #unsubscribing: Promise<unknown> | undefined;
   #resumes = 0;
-  /** What was asked for and has not been had yet. */
-  #wanted: WatchOptions | undefined;
-  /** The next live byte; undefined before anything came. */
+  /** The requested replay, until the daemon has replied. */
+  #pendingOptions: WatchOptions | undefined;
+  /** The next live byte; undefined before the first reply. */
   #offset: number | undefined;
-  #taken = 0;
+  #processed = 0;
   #acknowledged = 0;
   #missing = 0;
 
   constructor(
     readonly host: Host,
     readonly id: string,
-    /** Nobody watches, and nothing is under way. */
+    /** Called when the last watcher has left and the daemon has ended the subscription. */
     readonly onIdle: () => void,
   ) {}
 
-  /** Gives a function that ends it. */
+  /** Returns a function that ends it. */
   watch(watcher: TerminalWatcher, options: WatchOptions): () => void {
     const isFirst = this.#watchers.size === 0;
     if (!isFirst && options.from !== undefined)
       throw new TypeError("from: this client watches the terminal already");
     this.#watchers.add(watcher);
     if (isFirst) {
-      this.#wanted = options;
+      this.#pendingOptions = options;
       this.#offset = undefined;
-      void this.host.follow(this);
+      void this.host.subscribe(this);
     } else if (options.replay !== "none") {
-      this.#wanted = options; // all get it, and all can deal with it
+      this.#pendingOptions = options; // all watchers get the redraw
       if (this.#link) void this.#redraw(this.#link, options);
     }
     return () => this.#unwatch(watcher);
   }
 
-  tellSize({ cols, rows }: { cols: number; rows: number }): void {
-    for (const watcher of this.#watchers) told(() => watcher.resize?.({ cols, rows }));
+  notifySize({ cols, rows }: { cols: number; rows: number }): void {
+    for (const watcher of this.#watchers) notify(() => watcher.resize?.({ cols, rows }));
   }
 
   async resume(link: Link): Promise<void> {
     const resume = ++this.#resumes;
-    if (this.#left) await this.#left;
-    if (this.#watchers.size === 0 || resume !== this.#resumes) return; // left meanwhile
+    if (this.#unsubscribing) await this.#unsubscribing;
+    // No watcher is left, or a later call has taken over.
+    if (this.#watchers.size === 0 || resume !== this.#resumes) return;
     this.#link = link;
-    link.listen(this.id, this.#receive);
+    link.listenAlone(this.id, this.#receive);
     if (this.size) void link.request("pty.resize", { session_id: this.id, ...this.size }).catch(() => {});
-    if (this.#wanted) return this.#subscribe(link, this.#wanted);
+    if (this.#pendingOptions) return this.#subscribe(link, this.#pendingOptions);
     await this.#subscribe(link, { from: this.#offset! }).catch((error: unknown) => {
-      // Another terminal has its name by now, and has not printed as much.
+      // The id belongs to a new terminal by now, and its output does not reach this offset.
       if (!isTrlError(error, "INVALID_PARAMS")) throw error;
       return this.#subscribe(link, {});
     });
   }
 
   fail(error: Error): void {
-    this.#leave();
+    this.#detach();
     this.onIdle();
-    for (const watcher of this.#clear()) told(() => watcher.error?.(error));
+    for (const watcher of this.#clear()) notify(() => watcher.error?.(error));
   }
 
   async #subscribe(link: Link, options: WatchOptions): Promise<void> {
@@ -130,14 +131,14 @@ export class TerminalFeed implements Follower {
     await link.request("pty.subscribe", params, {
       received: (data) => {
         const { offset, cols, rows } = data as Result<"pty.subscribe">;
-        if (this.#wanted === options) this.#wanted = undefined;
+        if (this.#pendingOptions === options) this.#pendingOptions = undefined;
         if (this.#offset === undefined) this.#startAt(offset);
-        this.tellSize({ cols, rows });
+        this.notifySize({ cols, rows });
       },
     });
   }
 
-  /** For one who comes later. */
+  /** For a watcher that joins later. */
   async #redraw(link: Link, options: WatchOptions): Promise<void> {
     try {
       await this.#subscribe(link, options);
@@ -151,13 +152,13 @@ export class TerminalFeed implements Follower {
     else if (frame.type === "gap") this.#missing = (frame["to"] as number) - (frame["from"] as number);
     else if (frame.type === "resize") {
       const { cols, rows } = frame as unknown as { cols: number; rows: number };
-      this.tellSize({ cols, rows });
+      this.notifySize({ cols, rows });
     } else if (frame.type === "exit") {
       const { exit_code, signal, error } = frame as unknown as Ended;
       if (error) this.fail(lostError(error));
-      this.#leave();
+      this.#detach();
       this.onIdle();
-      for (const watcher of this.#clear()) told(() => watcher.exit?.({ exitCode: exit_code, signal }));
+      for (const watcher of this.#clear()) notify(() => watcher.exit?.({ exitCode: exit_code, signal }));
     }
   };
 
@@ -170,53 +171,53 @@ export class TerminalFeed implements Follower {
     this.#offset = end;
     const info = { offset, isRedraw, missing: this.#missing };
     this.#missing = 0;
-    const piece: Piece = { end, by: new Set() };
+    const piece: Piece = { end, watchers: new Set() };
     for (const it of [...this.#watchers]) {
-      const dealtWith = told(() => it.output?.(bytes, info));
-      if (!dealtWith || !this.#watchers.has(it)) continue;
-      piece.by.add(it);
-      void dealtWith.then(() => this.#dealtWith(piece, it));
+      const processed = notify(() => it.output?.(bytes, info));
+      if (!processed || !this.#watchers.has(it)) continue;
+      piece.watchers.add(it);
+      void processed.then(() => this.#finishPiece(piece, it));
     }
-    if (piece.by.size > 0) this.#underWay.add(piece);
-    else this.#took(end);
+    if (piece.watchers.size > 0) this.#unprocessed.add(piece);
+    else this.#acknowledgeTo(end);
   }
 
-  #dealtWith(piece: Piece, watcher: TerminalWatcher): void {
-    if (!piece.by.delete(watcher) || piece.by.size > 0) return;
-    this.#underWay.delete(piece);
-    this.#took(piece.end);
+  #finishPiece(piece: Piece, watcher: TerminalWatcher): void {
+    if (!piece.watchers.delete(watcher) || piece.watchers.size > 0) return;
+    this.#unprocessed.delete(piece);
+    this.#acknowledgeTo(piece.end);
   }
 
   #startAt(offset: number): void {
-    this.#offset = this.#taken = this.#acknowledged = offset;
+    this.#offset = this.#processed = this.#acknowledged = offset;
   }
 
-  #took(end: number): void {
-    this.#taken = Math.max(this.#taken, end);
-    if (this.#taken - this.#acknowledged < windowBytes / 4) return;
-    this.#acknowledged = this.#taken;
-    void this.#link?.request("pty.ack", { session_id: this.id, offset: this.#taken }).catch(() => {});
+  #acknowledgeTo(end: number): void {
+    this.#processed = Math.max(this.#processed, end);
+    if (this.#processed - this.#acknowledged < windowBytes / 4) return;
+    this.#acknowledged = this.#processed;
+    void this.#link?.request("pty.ack", { session_id: this.id, offset: this.#processed }).catch(() => {});
   }
 
   #unwatch(watcher: TerminalWatcher): void {
     if (!this.#watchers.delete(watcher)) return;
-    for (const piece of [...this.#underWay]) this.#dealtWith(piece, watcher); // it may never say so any more
+    for (const piece of [...this.#unprocessed]) this.#finishPiece(piece, watcher); // its promise may never resolve
     if (this.#watchers.size > 0) return;
     const link = this.#link;
-    this.#leave();
-    this.#left = link?.request("pty.unsubscribe", { session_id: this.id }).catch(() => {});
-    void Promise.resolve(this.#left).then(() => this.#watchers.size === 0 && this.onIdle());
+    this.#detach();
+    this.#unsubscribing = link?.request("pty.unsubscribe", { session_id: this.id }).catch(() => {});
+    void Promise.resolve(this.#unsubscribing).then(() => this.#watchers.size === 0 && this.onIdle());
   }
 
   #clear(): TerminalWatcher[] {
     const watchers = [...this.#watchers];
     this.#watchers.clear();
-    this.#underWay.clear();
+    this.#unprocessed.clear();
     return watchers;
   }
 
-  #leave(): void {
-    this.host.unfollow(this);
+  #detach(): void {
+    this.host.unsubscribe(this);
     this.#link?.unlisten(this.id, this.#receive);
     this.#link = undefined;
   }

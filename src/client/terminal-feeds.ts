@@ -1,4 +1,4 @@
-// The terminals that this client watches: all who watch one of them share one subscription.
+// The terminals that this client watches. All watchers of one terminal share one subscription.
 import type { Host } from "./host.ts";
 import { TerminalFeed, type TerminalWatcher, type WatchOptions } from "./terminal-feed.ts";
 
@@ -12,7 +12,7 @@ export class TerminalFeeds {
 
   constructor(readonly host: Host) {}
 
-  /** Gives a function that ends it. `size` is that of the watcher's window, where it has one. */
+  /** Returns a function that ends it. `size` is that of the watcher's window, if it has one. */
   watch(id: string, watcher: TerminalWatcher, options: WatchOptions, size: Size | undefined): () => void {
     const feed = this.#feeds.get(id) ?? new TerminalFeed(this.host, id, () => this.#feeds.delete(id));
     this.#feeds.set(id, feed);
@@ -20,14 +20,14 @@ export class TerminalFeeds {
     return feed.watch(watcher, options);
   }
 
-  /** Said again on the next connection. */
-  resized(id: string, size: Size): void {
+  /** The feed sends the size again on the next connection. */
+  setSize(id: string, size: Size): void {
     const feed = this.#feeds.get(id);
     if (feed) feed.size = size;
   }
 
-  /** What holds, where that is not what was asked for. */
-  tellSize(id: string, size: Size): void {
-    this.#feeds.get(id)?.tellSize(size);
+  /** Reports the terminal's actual size, if it is not the requested one. */
+  notifySize(id: string, size: Size): void {
+    this.#feeds.get(id)?.notifySize(size);
   }
 }

@@ -1,4 +1,4 @@
-// A terminal, as its user sees it.
+// Handle of a terminal.
 import { TrlError } from "../protocol/errors.ts";
 import { lostReason } from "../protocol/exec.ts";
 import type { Snapshot, TerminalSummary, Until, WaitOutcome } from "../protocol/pty.ts";
@@ -10,12 +10,12 @@ import type { OutputInfo, TerminalExit, TerminalWatcher, WatchOptions } from "./
 import type { TerminalFeeds } from "./terminal-feeds.ts";
 
 export interface TerminalOptions extends Options<"pty.create"> {
-  /** Take the running terminal of this id or name where there is one. */
+  /** Use the running terminal with this id or name if there is one. */
   reuse?: boolean;
 }
 
 export interface Waited {
-  /** What it was; `timeout` where nothing of it came, `exit` where the program ended first. */
+  /** The condition that was met; `timeout` if none was, `exit` if the program ended first. */
   matched: WaitOutcome;
   screen: Camelized<Snapshot>;
 }
@@ -27,22 +27,27 @@ export class Terminal implements AsyncDisposable {
   readonly #host: Host;
   readonly #feeds: TerminalFeeds;
   readonly #input: InputQueue;
-  readonly #isOurs: boolean;
-  readonly #watches = new Set<() => void>();
+  readonly #isOwned: boolean;
+  readonly #stops = new Set<() => void>();
   #size: { cols: number; rows: number } | undefined;
   #exited: Promise<TerminalExit> | undefined;
 
-  constructor(host: Host, { session_id, name, pid }: TerminalSummary, feeds: TerminalFeeds, isOurs: boolean) {
+  constructor(
+    host: Host,
+    { session_id, name, pid }: TerminalSummary,
+    feeds: TerminalFeeds,
+    isOwned: boolean,
+  ) {
     this.#host = host;
     this.#feeds = feeds;
-    this.#isOurs = isOurs;
+    this.#isOwned = isOwned;
     this.id = session_id;
     this.name = name;
     this.pid = pid;
     this.#input = new InputQueue((data) => host.call("pty.write", { session_id, data, encoding: "base64" }));
   }
 
-  /** Output as it comes, after a redraw of the screen. Gives a function that ends it. */
+  /** Live output, after a redraw of the screen. Returns a function that ends it. */
   onOutput(
     listener: (bytes: Uint8Array, info: OutputInfo) => unknown,
     options: WatchOptions = {},
@@ -50,28 +55,28 @@ export class Terminal implements AsyncDisposable {
     return this.watch({ output: listener }, options);
   }
 
-  /** Output, sizes, the end, and what goes wrong. While somebody watches, the answers to the program are theirs. */
+  /** Output, sizes, the exit, and errors. While a watcher is attached, it answers the program's terminal queries. */
   watch(watcher: TerminalWatcher, options: WatchOptions = {}): () => void {
     const end = this.#feeds.watch(this.id, watcher, options, this.#size);
     const stop = () => {
-      this.#watches.delete(stop);
+      this.#stops.delete(stop);
       end();
     };
-    this.#watches.add(stop);
+    this.#stops.add(stop);
     return stop;
   }
 
-  /** Types. In order, and at the pace at which the program reads: what waits is kept here. */
+  /** Types, in order. Input that the program has not read yet waits in a queue here. */
   write(data: string | Uint8Array): Promise<void> {
     return this.#input.push(data);
   }
 
-  /** Says how large the window is here. False where another client, that typed last, decides. */
+  /** Reports the size of this client's window. Resolves to false if another client, which typed last, decides it. */
   async resize(cols: number, rows: number): Promise<boolean> {
     this.#size = { cols, rows };
-    this.#feeds.resized(this.id, this.#size);
-    const { applied, ...holds } = await this.#host.call("pty.resize", { session_id: this.id, cols, rows });
-    if (!applied) this.#feeds.tellSize(this.id, holds); // who has resized a window by now is to know
+    this.#feeds.setSize(this.id, this.#size);
+    const { applied, ...actual } = await this.#host.call("pty.resize", { session_id: this.id, cols, rows });
+    if (!applied) this.#feeds.notifySize(this.id, actual); // the window has another size by now
     return applied;
   }
 
@@ -85,7 +90,7 @@ export class Terminal implements AsyncDisposable {
     return (await this.snapshot()).lines!.join("\n").trimEnd();
   }
 
-  /** For a text or a pattern on the screen, for silence, for the end. That none of it came is no error. */
+  /** Waits for a text or pattern on the screen, for silence, or for the exit. A timeout is a result, not an error. */
   async wait(
     until: Camelized<Until>,
     { timeoutS, signal }: { timeoutS?: number; signal?: AbortSignal } = {},
@@ -98,23 +103,23 @@ export class Terminal implements AsyncDisposable {
     return camelized(await this.#summary());
   }
 
-  /** How its program ended. */
+  /** How the program ended. */
   get exited(): Promise<TerminalExit> {
     this.#exited ??= this.#untilExit();
     this.#exited.catch(() => {});
     return this.#exited;
   }
 
-  /** Ends the program and all that it started. */
+  /** Ends the program and all processes that it started. */
   async close(): Promise<TerminalExit> {
     const { exit_code, signal } = await this.#host.call("pty.close", { session_id: this.id });
     return { exitCode: exit_code ?? 0, signal };
   }
 
-  /** What was made here is closed; what was found is let go. */
+  /** Closes the terminal if this handle created it; otherwise only stops watching. */
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const stop of this.#watches) stop();
-    if (!this.#isOurs) return;
+    for (const stop of this.#stops) stop();
+    if (!this.#isOwned) return;
     await this.close().catch((error: unknown) => {
       if (!isTrlError(error, "SESSION_NOT_FOUND", "RUNTIME_UNAVAILABLE")) throw error;
     });
@@ -131,7 +136,7 @@ export class Terminal implements AsyncDisposable {
   async #summary(): Promise<TerminalSummary> {
     const { sessions } = await this.#host.call("pty.list", {});
     const found = sessions.find(({ session_id }) => session_id === this.id);
-    if (!found) throw new TrlError("SESSION_NOT_FOUND", `there is no terminal ${this.id} (any more)`);
+    if (!found) throw new TrlError("SESSION_NOT_FOUND", `there is no terminal ${this.id}, or no longer`);
     return found;
   }
 }

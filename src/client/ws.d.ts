@@ -1,4 +1,4 @@
-// What is used of `ws`, which stands in where the engine has no WebSocket.
+// The part of `ws` that the client uses in engines without a WebSocket.
 declare module "ws" {
   export const WebSocket: new (url: string) => globalThis.WebSocket;
 }

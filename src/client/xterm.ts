@@ -1,9 +1,9 @@
-// A terminal of trl in xterm.js: output, keys, sizes and flow control, until it is disposed of.
+// Connects a terminal of trl to xterm.js: output, keys, sizes and flow control, until it is disposed.
 import { isTrlError } from "./errors.ts";
 import type { Terminal } from "./terminal.ts";
 import type { TerminalExit } from "./terminal-feed.ts";
 
-/** What is used of an xterm.js `Terminal`, of any version. */
+/** The part of xterm.js's `Terminal` that is used here; every version has it. */
 export interface XtermLike {
   readonly cols: number;
   readonly rows: number;
@@ -15,34 +15,34 @@ export interface XtermLike {
 }
 
 export interface XtermOptions {
-  /** Lines above the screen that are drawn at first (1000). */
+  /** Lines of scrollback in the first redraw (1000). */
   scrollback?: number;
-  /** The program has ended. What it showed last stays, and keys go nowhere. */
+  /** The program has ended. Its last screen stays, and keys have no effect. */
   onExit?(exit: TerminalExit): void;
   /**
-   * What was typed did not arrive; or, where `isOver`, nothing more comes: the terminal is gone, or the daemon cannot be
-   * reached any more. What is shown stays.
+   * Typed input did not arrive; or, with `isOver`, the terminal is gone or the daemon cannot be reached. The screen
+   * stays.
    */
   onError?(error: Error, info: { isOver: boolean }): void;
 }
 
-/** As a terminal's reset key would: modes, screen and history. */
+/** Resets modes, screen and scrollback. */
 const fullReset = "\x1bc";
 
-/** Disposing of it leaves both terminals as they are. */
+/** Disposing of it changes neither terminal. */
 export function attachXterm(terminal: Terminal, xterm: XtermLike, options: XtermOptions = {}): Disposable {
   const { scrollback = 1000, onExit, onError = () => {} } = options;
   const failed = (error: Error) => onError(error, { isOver: false });
   const type = (data: string | Uint8Array) => void terminal.write(data).catch(failed);
   let isFollowing = false;
-  const tell = ({ cols, rows }: { cols: number; rows: number }) => {
+  const sendSize = ({ cols, rows }: { cols: number; rows: number }) => {
     if (isFollowing) return;
     void terminal.resize(cols, rows).catch((error: Error) => {
-      // The end is told by itself, and a new connection is told the size.
+      // The watcher reports the end, and the feed sends the size again on a new connection.
       if (!isTrlError(error, "SESSION_NOT_FOUND", "RUNTIME_UNAVAILABLE")) failed(error);
     });
   };
-  /** The size that holds, whoever chose it: what is drawn for it must be shown in it. */
+  /** Applies the terminal's size, which another client may have chosen: output is drawn for that size. */
   const follow = ({ cols, rows }: { cols: number; rows: number }) => {
     isFollowing = true;
     if (cols !== xterm.cols || rows !== xterm.rows) xterm.resize(cols, rows);
@@ -51,27 +51,27 @@ export function attachXterm(terminal: Terminal, xterm: XtermLike, options: Xterm
   const listeners = [
     xterm.onData(type),
     xterm.onBinary((data) => type(Uint8Array.from(data, (character) => character.charCodeAt(0)))),
-    xterm.onResize(tell),
+    xterm.onResize(sendSize),
   ];
-  const letGo = () => {
+  const detach = () => {
     for (const listener of listeners.splice(0)) listener.dispose();
   };
-  tell(xterm); // before the screen is drawn
+  sendSize(xterm); // before the screen is drawn
   const stop = terminal.watch(
     {
-      // xterm.js reads what it is given a little later: whatever else is to happen waits for its place in that queue.
+      // xterm.js parses writes asynchronously, so a resize is queued behind the writes before it.
       output: (bytes, { isRedraw, missing }) => {
-        // A redraw can be drawn over anything; only lines above the screen would come twice.
+        // A redraw overwrites any screen, but without a reset the scrollback would be there twice.
         if (isRedraw && missing === 0) xterm.write(fullReset);
         return new Promise<void>((done) => xterm.write(bytes, done));
       },
       resize: (size) => xterm.write("", () => follow(size)),
       exit: (exit) => {
-        letGo();
+        detach();
         onExit?.(exit);
       },
       error: (error) => {
-        letGo();
+        detach();
         onError(error, { isOver: true });
       },
     },
@@ -80,7 +80,7 @@ export function attachXterm(terminal: Terminal, xterm: XtermLike, options: Xterm
   return {
     [Symbol.dispose]() {
       stop();
-      letGo();
+      detach();
     },
   };
 }

@@ -7,11 +7,9 @@ import { restoreChildSignal } from "../platform/libc.ts";
 import { hasFewProcesses } from "../platform/linux/process-limit.ts";
 import { prepareReadiness } from "../platform/linux/readiness.ts";
 import { CrashRecovery } from "../recovery/crash-recovery.ts";
-import { Dispatcher } from "../server/dispatch.ts";
-import { FrontendAdapter } from "../server/frontend/adapter.ts";
-import { createHandlers, type Upgrading } from "../server/handlers/handlers.ts";
+import type { Upgrading } from "../server/handlers/handlers.ts";
 import { capabilitiesOf } from "../server/handlers/system.ts";
-import { Router } from "../server/router.ts";
+import { Server } from "../server/server.ts";
 import { finishTakeover, type Takeover } from "../upgrade/restore/takeover.ts";
 import { Upgrader } from "../upgrade/upgrader.ts";
 import { hasThreads, withoutThreads } from "../util/engine-settings.ts";
@@ -71,7 +69,7 @@ async function start(
     log,
   );
 
-  listeners.open(createDispatcher(options, services, listeners.isToken, upgrader, log), services);
+  listeners.open(createServer(options, services, listeners.isToken, upgrader, log), registry);
   recovery.endLeftovers(runDir);
   const withdraw = announce(options, services, instance, listeners, log);
   logInternalErrors(log);
@@ -147,22 +145,18 @@ function warnOfRisks({ allowsRoot }: DaemonOptions, log: Log): void {
   });
 }
 
-function createDispatcher(
+function createServer(
   options: DaemonOptions,
   services: Services,
   isToken: (given: string) => boolean,
   upgrading: Upgrading,
   log: Log,
-): Dispatcher {
-  const { registry, runtimes, counters } = services;
+): Server {
   const { maxLineBytes, stallTimeoutS, labels, connectionLimits } = options;
   const { validator, encoder } = services.accelerators;
   const transports = transportsOf(options);
-  const settings = { version, maxLineBytes, stallTimeoutS, labels, transports };
-  const handlers = createHandlers({ ...services, ...settings, encoder, upgrading });
-  const router = new Router({ runtimes, registry, handlers, labels, validator });
-  const frontend = new FrontendAdapter({ router, terminals: registry.terminals, encoder, isToken });
-  return new Dispatcher(router, frontend, counters, connectionLimits, log);
+  const settings = { version, maxLineBytes, stallTimeoutS, labels, transports, connectionLimits };
+  return new Server({ ...services, ...settings, validator, encoder, isToken, upgrading, log });
 }
 
 function announce(

@@ -1,19 +1,19 @@
-// Opens the listeners that the options ask for: HTTP, Unix socket and standard input, all with the same dispatcher. In a
+// Opens the listeners that the options ask for: HTTP, Unix socket and standard input, all with the same server. In a
 // takeover they reuse the listening sockets of the previous executable.
 import { readFileSync } from "node:fs";
 import type { Log } from "../core/log.ts";
+import type { SessionRegistry } from "../core/session/registry.ts";
 import { descriptorLimit } from "../platform/own-process.ts";
-import type { Dispatcher } from "../server/dispatch.ts";
+import type { Server } from "../server/server.ts";
 import { isLoopback } from "../server/transports/http/gate.ts";
-import { type HttpListener, serveHttp } from "../server/transports/http/serve.ts";
+import { HttpListener } from "../server/transports/http/serve.ts";
 import type { Listener } from "../server/transports/listener.ts";
-import { serveStdio } from "../server/transports/stdio.ts";
-import { serveUnix } from "../server/transports/unix.ts";
+import { StdioListener } from "../server/transports/stdio.ts";
+import { UnixListener } from "../server/transports/unix.ts";
 import type { StateDocument } from "../upgrade/schema/document.ts";
 import { tokenVariable } from "../util/token-file.ts";
 import { orOptionError } from "./option-error.ts";
 import type { DaemonOptions } from "./options.ts";
-import type { Services } from "./services.ts";
 import { freshToken, obtainToken, tokenCheck } from "./token.ts";
 
 interface Tls {
@@ -41,14 +41,13 @@ export class Listeners {
   }
 
   /** From here on requests arrive. The listeners that may fail come first, so that a failed start leaves no socket. */
-  open(dispatcher: Dispatcher, { registry, counters }: Pick<Services, "registry" | "counters">): void {
+  open(server: Server, registry: SessionRegistry): void {
     const { options, before, isToken, tls } = this;
-    const { maxLineBytes } = options;
     const { http } = options;
     if (http) {
-      const common = { dispatcher, registry, counters, maxLineBytes, isToken };
-      this.http = orOptionError(`--http${tls ? ", --tls-cert, --tls-key" : ""}`, () =>
-        serveHttp({ ...http, ...common, tls, before: before?.http }),
+      this.http = orOptionError(
+        `--http${tls ? ", --tls-cert, --tls-key" : ""}`,
+        () => new HttpListener({ ...http, tls, isToken, registry, server, before: before?.http }),
       );
       this.#all.push(this.http);
       this.log.info("listening", { http: this.http.url });
@@ -59,12 +58,12 @@ export class Listeners {
     }
     if (options.hasSocket) {
       const maxConnections = Math.floor(descriptorLimit() / 2);
-      const common = { dispatcher, counters, maxLineBytes, maxConnections };
-      this.unix = serveUnix({ ...common, path: options.socketPath, fd: before?.unix?.fd });
+      const path = options.socketPath;
+      this.unix = new UnixListener({ path, server, maxConnections, fd: before?.unix?.fd });
       this.#all.push(this.unix);
     }
     if (options.isStdin) {
-      const stdio = serveStdio(dispatcher, counters, maxLineBytes);
+      const stdio = new StdioListener(server);
       this.#all.push(stdio);
       void stdio.ended.then(this.#stdinEnded.resolve);
     }
@@ -85,7 +84,7 @@ export class Listeners {
 
   /** Sends the last replies, then closes every connection. */
   async close(): Promise<void> {
-    await Promise.all(this.#all.map((listener) => listener.farewell()));
+    await Promise.all(this.#all.map((listener) => listener.drainAndClose()));
   }
 }
 

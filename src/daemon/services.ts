@@ -1,4 +1,4 @@
-// Creates the services that all listeners share: sessions, runtimes and counters, empty or from the state of an upgrade.
+// Creates the services that all listeners share: sessions, runtimes, counters and resume points, empty or from the state of an upgrade.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Instant } from "../core/lifetime/instant.ts";
@@ -12,6 +12,7 @@ import type { Recovered } from "../recovery/recovered.ts";
 import { Executables } from "../remote/provision/executables.ts";
 import { Runtimes } from "../remote/runtimes.ts";
 import { newCounters, type ServerCounters } from "../server/counters.ts";
+import { ResumePoints } from "../server/resume-points.ts";
 import { restoreSessions, type Takeover } from "../upgrade/restore/takeover.ts";
 import type { RuntimesState } from "../upgrade/schema/document.ts";
 import { isOwnSetting } from "../util/engine-settings.ts";
@@ -26,6 +27,7 @@ export interface Services {
   runtimes: Runtimes;
   counters: ServerCounters;
   accelerators: Accelerators;
+  resumePoints: ResumePoints;
   /** Commands and terminals of a daemon that was killed. */
   recovered: Recovered;
   startedAt: Instant;
@@ -51,9 +53,10 @@ export function createServices(
   const services = {
     ...{ registry, runtimes, accelerators, recovered: recovery.recovered },
     counters: newCounters(counters),
+    resumePoints: new ResumePoints(),
     startedAt: new Instant(startedAt, startedSteadyMs),
   };
-  if (takeover) restoreSessions(registry, takeover.state);
+  if (takeover) restoreSessions(registry, services.resumePoints, takeover.state);
   return services;
 }
 
@@ -90,7 +93,7 @@ function createRuntimes(
   const entries = Object.entries(options.env).filter(([name]) => isInherited(name));
   const env = { ...Object.fromEntries(entries), ...ownership.exemption.env };
   const runtimes = new Runtimes({ env, runDir, executables: findExecutables(options.executablesDir) });
-  if (before) runtimes.takeOver(before);
+  if (before) runtimes.restore(before);
   else for (const runtime of options.runtimes) addRuntime(runtimes, runtime);
   return runtimes;
 }

@@ -1,4 +1,4 @@
-// What the functions of `trl/client` take and give.
+// Types of the parameters and results of `trl/client`.
 export type { Carrier, CarrierEvents, OpenCarrier } from "../client/carriers/carrier.ts";
 export type { ChildTarget } from "../client/carriers/child.ts";
 export type { WebTarget } from "../client/carriers/websocket.ts";

@@ -1,5 +1,4 @@
-// `trl/protocol`: the contract by itself, for those who bring their own transport.
-
+// `trl/protocol`: the wire contract alone, for programs with their own transport.
 export type { Reply, Request } from "../protocol/envelope.ts";
 export { type ErrorCode, errorCodes, TrlError } from "../protocol/errors.ts";
 export { encodeFrame, LineDecoder } from "../protocol/frame.ts";

@@ -1,23 +1,26 @@
-// What a daemon tells of itself in the user's runtime directory, for those who look for one.
+// The discovery file: a daemon describes itself in the user's runtime directory, and clients find it there.
 import * as v from "valibot";
 import { Timestamp } from "./fields.ts";
 
 export const Announcement = v.object({
   pid: v.number(),
-  start_time: v.pipe(v.nullable(v.string()), v.description("of the process, as the system has it")),
+  start_time: v.pipe(
+    v.nullable(v.string()),
+    v.description("start time of the process, as the system reports it"),
+  ),
   started_at: Timestamp,
   version: v.string(),
   protocol_version: v.number(),
   platform: v.object({ os: v.string(), arch: v.string(), bun: v.string() }),
   socket_path: v.string(),
-  run_dir: v.pipe(v.optional(v.string()), v.description("of its files for shells")),
+  run_dir: v.pipe(v.optional(v.string()), v.description("directory of the daemon's files for shells")),
   http_url: v.nullable(v.string()),
   labels: v.array(v.string()),
   capabilities: v.pipe(v.record(v.string(), v.unknown()), v.description("as in system.describe")),
 });
 export type Announcement = v.InferOutput<typeof Announcement>;
 
-/** Undefined where it is none, or not of a kind that is known here. */
+/** Undefined if the value is not an announcement of a known format. */
 export function announcementFrom(value: unknown): Announcement | undefined {
   const parsed = v.safeParse(Announcement, value);
   return parsed.success ? parsed.output : undefined;

@@ -23,15 +23,15 @@ export type Reply =
   | { id: RequestId; ok: true; data: unknown }
   | { id: RequestId; ok: false; error: { code: ErrorCode; message: string; data?: unknown } };
 
-/** The id of a reply to something that could not be read as a request. */
+/** The id of a reply to a line that is not a request. */
 export const unknownId = "unknown";
 
-/** Of numbers that are written as they are counted. */
+/** Integers with more digits may be rounded. */
 const countDigitsMax = 15;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** A line that has been read as JSON, with its text: a number may have to be echoed as it was written. */
+/** A line parsed as JSON, with its text: a numeric id is echoed as the client wrote it. */
 export interface Message {
   text: string;
   fields: Record<string, unknown>;
@@ -43,14 +43,14 @@ export function parseMessage(line: Uint8Array): Message {
   return { text, fields: parseJsonObject(text) };
 }
 
-/** The contract echoes an id as it came; a longer one is no id. */
+/** Ids are echoed in every reply; longer ones are refused. */
 const idBytesMax = 64 * 1024;
-/** An id is looked for in so much of a line that is not parsed. */
+/** `idInFront` searches so much of a line that is not parsed. */
 const frontBytes = 256;
-/** Of one UTF-16 unit. */
+/** The UTF-8 length of one UTF-16 unit. */
 const utf8BytesMax = 3;
 
-/** The id of a line that is not parsed, where it stands in front: a client waits for the reply that has its id. */
+/** The id of a line that is too costly to parse, if it is the first field: the client waits for a reply with it. */
 export function idInFront(line: Uint8Array): RequestId {
   const front = new TextDecoder().decode(line.subarray(0, frontBytes));
   const [, id] =
@@ -58,7 +58,7 @@ export function idInFront(line: Uint8Array): RequestId {
   return id === undefined ? unknownId : (JSON.parse(id) as RequestId);
 }
 
-/** A line with `type` instead of `method` is a frontend's. */
+/** Messages of the frontend dialect have `type` instead of `method`. */
 export const isFrontendMessage = ({ fields }: Message): boolean =>
   typeof fields["type"] === "string" && fields["method"] === undefined;
 
@@ -71,14 +71,13 @@ export function requestOf({ text, fields }: Message): Request {
   return { id: echoed, method, params };
 }
 
-/** Every reply and every record of a request repeats the id. */
 function isTooLong(id: RequestId): boolean {
   if (typeof id === "number") return false;
   const text = typeof id === "string" ? id : id.rawJSON;
   return text.length * utf8BytesMax > idBytesMax && new TextEncoder().encode(text).length > idBytesMax;
 }
 
-/** Whether the number would be written as it came; `1.0`, `-0` and 20 digits would not. */
+/** Whether JSON.stringify writes the number as the client did; not so for `1.0`, `-0` and 20 digits. */
 function isWrittenAs(id: number, text: string): boolean {
   if (isWrittenFirst(id, text)) return true;
   const written = `"id":${JSON.stringify(id)}`;
@@ -91,7 +90,7 @@ const space = 0x20;
 const comma = 0x2c;
 const zero = 0x30;
 
-/** Whether it is the first field, and a count: the usual thing, seen by its digits. */
+/** The usual case, without a search: the id is the first field and a plain count. */
 function isWrittenFirst(id: number, text: string): boolean {
   for (let i = 0; i < idField.length; i++) if (text.charCodeAt(i) !== idField.charCodeAt(i)) return false;
   let at = idField.length;
@@ -107,12 +106,12 @@ function isWrittenFirst(id: number, text: string): boolean {
   return isCount && written === id && text.charCodeAt(at) === comma;
 }
 
-/** The id's own digits. */
+/** The id as the client wrote it. */
 function sourceOfId(id: number, text: string): RequestId {
   try {
     return JSON.rawJSON(findSource(text));
   } catch {
-    // Nested too deeply for a second parse: the first number that looks like it.
+    // Nested too deeply for a parse with a reviver: take the first number that looks like an id.
     return JSON.rawJSON(/"id"\s*:\s*(-?\d[\d.eE+-]*)/.exec(text)?.[1] ?? JSON.stringify(id));
   }
 }

@@ -6,7 +6,7 @@ export const errorCodes = {
   SESSION_NOT_FOUND: { http: 404, exit: 66 },
   STREAM_NOT_FOUND: { http: 404, exit: 66 },
   SESSION_BUSY: { http: 409, exit: 75 },
-  COMMAND_TIMEOUT: { http: 504, exit: 124 }, // not 408: browsers send such a request again by themselves
+  COMMAND_TIMEOUT: { http: 504, exit: 124 }, // not 408: browsers repeat such a request on their own
   COMMAND_FAILED: { http: 422, exit: 1 },
   SPAWN_FAILED: { http: 500, exit: 126 },
   MAX_SESSIONS_REACHED: { http: 429, exit: 75 },
@@ -22,7 +22,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** An outcome that the caller is told about by its code; anything else that is thrown is a bug. */
+/** An error that is reported to the client by its code; any other exception is a bug. */
 export class TrlError extends Error {
   constructor(
     readonly code: ErrorCode,

@@ -1,12 +1,13 @@
+// Params, results and events of the exec methods.
 import * as v from "valibot";
 import { Bytes, EnvOverrides, OsPath, OsText, Seconds, SessionId, Timestamp, WindowBytes } from "./fields.ts";
 import { Receipt } from "./isolation.ts";
-import { ListParams as EverywhereParams, RuntimeField, UnavailableRuntimes } from "./runtime.ts";
+import { ListParams as AllRuntimesParams, RuntimeField, UnavailableRuntimes } from "./runtime.ts";
 
 export const encodings = ["utf8", "base64"] as const;
 export type Encoding = (typeof encodings)[number];
 
-/** The last four: a limit of the session's isolation ended it. */
+/** The last four: a limit of the session's isolation ended the command. */
 export const exitReasons = [
   "exit",
   "signal",
@@ -19,23 +20,23 @@ export const exitReasons = [
 ] as const;
 export type ExitReason = (typeof exitReasons)[number];
 
-/** Time ran out, by whatever clock. */
+/** The command's timeout, or the wall clock limit of its session. */
 export const isTimeout = (reason: ExitReason): boolean =>
   reason === "timeout" || reason === "wall_clock_limit";
 
-/** Nobody knows how it ended: the runtime it ran in is gone, or the daemon was killed meanwhile. */
+/** The outcome is unknown: the runtime is gone, or the daemon was killed while the command ran. */
 export const lostReason = "lost";
 export const lostExitCode = 255;
 
-/** As the error of a reply. */
+/** Same shape as the error of a reply. */
 export const LostError = v.object({ code: v.string(), message: v.string(), data: v.optional(v.unknown()) });
 export type LostError = v.InferOutput<typeof LostError>;
 
-/** A request may ask for more than the daemon's default, but not for the machine's memory. */
+/** Upper bound of max_output_bytes, so that one request cannot exhaust the memory. */
 const outputCeilingBytes = 64 * 1024 * 1024;
 const MaxOutputBytes = v.pipe(Bytes, v.maxValue(outputCeilingBytes, `at most ${outputCeilingBytes} bytes`));
 
-/** Chosen by the client, who can then ask for the command even if the reply was lost. */
+/** With an id of its own, a client can find the command even if the reply was lost. */
 const CommandId = v.pipe(v.string(), v.regex(/^x-[0-9a-f]{8,32}$/, "`x-` and 8 to 32 lowercase hex digits"));
 
 export const RunParams = v.object({
@@ -70,10 +71,10 @@ export const RunResult = v.object({
 });
 export type RunResult = v.InferOutput<typeof RunResult>;
 
-/** Stands for what was left out of the middle. */
+/** Replaces the bytes left out of the middle of an output. */
 export const omissionMarker = (bytes: number): string => `\n[trl: ${bytes} bytes left out]\n`;
 
-/** By which a client is known that comes back after its connection broke. */
+/** Identifies a client that reconnects after its connection broke. */
 const ResumeKey = v.pipe(
   v.string(),
   v.regex(/^[\w-]{1,64}$/, "1 to 64 letters, digits, dashes or underscores"),
@@ -120,7 +121,7 @@ export const AttachResult = v.object({
   stream_id: StreamId,
   session_id: SessionId,
   state: v.picklist(streamStates),
-  /** Where the replay begins: what was asked for, or the first that is still there. */
+  /** Start of the replay: the requested offset, or the first one still in the ring. */
   stdout_offset: v.number(),
   stderr_offset: v.number(),
   stdout_bytes: v.number(),
@@ -135,7 +136,7 @@ export const AckParams = v.object({
 });
 export const AckResult = v.object({ stream_id: StreamId });
 
-/** For a result that somebody else asked for, or whose reply was lost. */
+/** Gets the result of a command that another client started, or after a lost reply. */
 export const WaitParams = v.object({
   stream_id: StreamId,
   check: v.optional(v.boolean()),
@@ -147,7 +148,7 @@ export const DetachResult = v.object({ stream_id: StreamId, detached: v.boolean(
 
 export const ListParams = v.object({
   state: v.optional(v.picklist(streamStates)),
-  ...EverywhereParams.entries,
+  ...AllRuntimesParams.entries,
 });
 
 export const StreamSummary = v.object({
@@ -155,7 +156,7 @@ export const StreamSummary = v.object({
   session_id: SessionId,
   session_name: v.nullable(v.string()),
   kind: v.picklist(["run", "stream"]),
-  command: v.pipe(v.string(), v.description("as it was given; cut where it is long")),
+  command: v.pipe(v.string(), v.description("as given; truncated if long")),
   pid: v.number(),
   state: v.picklist(streamStates),
   started_at: Timestamp,
@@ -174,7 +175,7 @@ const OutputFrame = v.object({
   stream_id: StreamId,
   data: v.string(),
   offset: v.number(),
-  end: v.optional(v.pipe(v.number(), v.description("the offset behind it; where there is a window"))),
+  end: v.optional(v.pipe(v.number(), v.description("the offset behind the data; only with window_bytes"))),
 });
 const GapFrame = v.object({ stream_id: StreamId, stream: v.string(), from: v.number(), to: v.number() });
 const LaggedFrame = v.object({ stream_id: StreamId, stdout_offset: v.number(), stderr_offset: v.number() });

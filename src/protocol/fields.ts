@@ -1,14 +1,14 @@
-// Field types that more than one method group uses.
+// Field types of more than one method group.
 import * as v from "valibot";
 
 export const SessionId = v.pipe(v.string(), v.description("a session's id, `s-` and 8 hex digits"));
 
 const hasNoNul = (text: string) => !text.includes("\0");
 
-/** Text that ends up in argv or the environment, where a NUL byte would cut it silently. */
+/** Text for argv or the environment, where a NUL byte would truncate it silently. */
 export const OsText = v.pipe(v.string(), v.check(hasNoNul, "text without NUL bytes"));
 
-/** Characters of a name. It is kept with the session, and is in every list. */
+/** Bounded, because every list repeats the name. */
 export const nameCharsMax = 256;
 export const Name = v.pipe(v.string(), v.maxLength(nameCharsMax, `at most ${nameCharsMax} characters`));
 
@@ -19,12 +19,12 @@ const isPlainObject = (value: unknown): boolean =>
 
 export const PlainObject = v.custom<Record<string, unknown>>(isPlainObject, "an object");
 
-/** Linux starts no program with more, whatever its limits are. */
+/** Linux starts no program with more (3/4 of _STK_LIM), whatever its limits are. */
 const envCharsMax = 6 * 1024 * 1024;
 
 /**
- * `null` unsets. Not a `record`: that would drop a variable named `constructor` without a word. The JSON Schema
- * is therefore given here.
+ * `null` unsets. Not a `v.record`, which silently drops a variable named `constructor`; so the JSON Schema is written
+ * by hand.
  */
 export const EnvOverrides = v.pipe(
   v.custom<Record<string, string | null>>(isPlainObject, "an object"),
@@ -51,10 +51,9 @@ function envProblem(name: string, value: unknown): string | undefined {
   return typeof value === "string" ? "text without NUL bytes" : "string or null";
 }
 
-/** Patterns of variable names. */
 export const NamePatterns = v.array(v.pipe(OsText, v.nonEmpty("a pattern such as LC_*")));
 
-/** Whole or fractional seconds, however many; 0 means no limit. */
+/** Whole or fractional seconds; 0 means no limit. */
 export const Seconds = v.pipe(
   v.number(),
   v.finite("a finite number of seconds"),
@@ -63,7 +62,7 @@ export const Seconds = v.pipe(
 
 export const Bytes = v.pipe(v.number(), v.integer("a whole number of bytes"), v.minValue(0, "a number >= 0"));
 
-/** How many bytes may be under way to a client before it says that it has taken some. */
+/** Flow-control window: how many unacknowledged bytes may be sent to a client. */
 export const windowBytesMin = 4096;
 export const WindowBytes = v.pipe(Bytes, v.minValue(windowBytesMin, `at least ${windowBytesMin} bytes`));
 

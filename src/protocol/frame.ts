@@ -1,4 +1,4 @@
-// Newline-delimited JSON: bytes to lines with a limit, objects to bytes.
+// Newline-delimited JSON: decodes bytes to lines of bounded length, encodes objects to bytes.
 
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -8,7 +8,7 @@ const nothing = new Uint8Array(0);
 
 export type Line = { kind: "line"; bytes: Uint8Array } | { kind: "too-long" };
 
-/** A request of a few words is looked through at once, without the engine's function for it. */
+/** A loop over so few bytes is faster than the call of `indexOf`. */
 const shortChunkBytes = 256;
 
 function firstNewline(chunk: Uint8Array): number {
@@ -40,8 +40,8 @@ export class LineDecoder {
   }
 
   /**
-   * The line, where the chunk is one whole line and nothing else: the usual thing, without a generator's cost. Its end
-   * is still there, which JSON takes for white space.
+   * The usual case, without the cost of a generator: a chunk that is exactly one line. The line keeps its newline, which
+   * is white space for JSON.
    */
   only(chunk: Uint8Array): Line | undefined {
     if (this.#heldBytes > 0 || this.#skipping || chunk[0] !== OPENING_BRACE) return undefined;
@@ -68,12 +68,12 @@ export class LineDecoder {
     return isBlank(bytes) ? undefined : { kind: "line", bytes };
   }
 
-  /** One growing buffer, not a list of pieces: a client may send a long line byte by byte. */
+  /** One growing buffer, not a list of chunks: a client may send a long line byte by byte. */
   #hold(piece: Uint8Array): void {
     if (this.#skipping || piece.length === 0) return;
     const needed = this.#heldBytes + piece.length;
     if (needed > this.maxBytes + 1) {
-      // The one byte more is for a "\r", which does not count.
+      // One byte more than the limit, for a "\r" that does not count.
       this.#release();
       this.#skipping = true;
       return;

@@ -1,5 +1,5 @@
-// The frontend dialect: nine messages in, seven out, on the same socket. It is a liberal reading of a format that was
-// never published: tags and fields are taken in either spelling and answered in the client's own.
+// The frontend dialect: nine messages in, seven out, on the same socket. The format was never published, so tags and
+// fields are accepted in any spelling, and replies use the spelling of the client.
 import * as v from "valibot";
 import { encodings } from "./exec.ts";
 import { EnvOverrides, OsPath } from "./fields.ts";

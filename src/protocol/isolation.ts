@@ -1,5 +1,5 @@
-// What a session or terminal may use and see. Wrong or unknown fields in here are refused, never overlooked: whoever
-// asks for a limit must be able to rely on it. `null` counts as not given, as everywhere.
+// Isolation of a session or terminal: limits, root directory, sandbox. Unknown fields are refused, because a client must
+// be able to rely on a limit that it asks for. `null` counts as missing, as in all params.
 import * as v from "valibot";
 import { OsPath } from "./fields.ts";
 
@@ -11,14 +11,14 @@ const seconds = v.pipe(
   v.minValue(0.1, "at least 0.1 seconds"),
 );
 
-/** A shell with its libraries and the ends of its pipes needs a few. */
+/** A shell needs a few for its libraries and pipes. */
 const openFilesMin = 16;
 
 export const Limits = v.strictObject({
   memory_bytes: v.nullish(
     v.pipe(
       atLeast(1, "bytes"),
-      v.description("memory of all processes together; beyond it the kernel kills"),
+      v.description("memory of all processes together; beyond it the kernel kills processes"),
     ),
   ),
   cpu_percent: v.nullish(
@@ -44,8 +44,8 @@ const AbsolutePath = v.pipe(
 );
 
 export const Sandbox = v.strictObject({
-  writable: v.nullish(v.pipe(v.array(AbsolutePath), v.description("what may be written to"))),
-  hidden: v.nullish(v.pipe(v.array(AbsolutePath), v.description("what is empty inside"))),
+  writable: v.nullish(v.pipe(v.array(AbsolutePath), v.description("paths that may be written to"))),
+  hidden: v.nullish(v.pipe(v.array(AbsolutePath), v.description("paths that are empty inside the sandbox"))),
   network: v.nullish(v.pipe(v.boolean(), v.description("false, the default: no network at all"))),
   private_tmp: v.nullish(v.pipe(v.boolean(), v.description("true, the default: /tmp is the session's own"))),
 });
@@ -53,12 +53,12 @@ export type Sandbox = v.InferOutput<typeof Sandbox>;
 
 export const Isolation = v.strictObject({
   limits: v.nullish(Limits),
-  root: v.nullish(v.pipe(AbsolutePath, v.description("directory that is / inside"))),
+  root: v.nullish(v.pipe(AbsolutePath, v.description("directory that becomes / inside"))),
   sandbox: v.nullish(Sandbox),
 });
 export type Isolation = v.InferOutput<typeof Isolation>;
 
-/** What can be told of a limit that was met. */
+/** Limits that a receipt can report as hit. */
 export const hitNames = ["memory", "pids", "cpu_time", "file_size", "wall_clock"] as const;
 export type HitName = (typeof hitNames)[number];
 
@@ -66,7 +66,9 @@ export const Receipt = v.object({
   cpu_ms: v.nullable(v.number()),
   peak_memory_bytes: v.pipe(
     v.nullable(v.number()),
-    v.description("null where it is not known: without a control group, less than the daemon itself has"),
+    v.description(
+      "null if unknown: without a control group, values below the daemon's own memory cannot be measured",
+    ),
   ),
   bytes_out: v.number(),
   leftovers: v.number(),
@@ -81,7 +83,7 @@ export const Receipt = v.object({
 });
 export type Receipt = v.InferOutput<typeof Receipt>;
 
-/** How what was asked for is being done. */
+/** How the requested isolation is enforced. */
 export const IsolationInfo = v.object({
   limits: v.record(v.string(), v.object({ value: v.number(), by: v.string() })),
   cgroup: v.nullable(v.picklist(["v1", "v2"])),

@@ -1,4 +1,4 @@
-// Schemas of the table as JSON Schema.
+// The method table as JSON Schema.
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { errorCodes } from "./errors.ts";
 import { EnvOverrides, envOverridesJsonSchema, PlainObject } from "./fields.ts";
@@ -25,7 +25,7 @@ export interface MethodSchemas {
 
 let described: Record<string, MethodSchemas> | undefined;
 
-/** The table never changes, so that it is described once. */
+/** Computed once: the table never changes. */
 export function methodSchemas(): Record<string, MethodSchemas> {
   described ??= Object.fromEntries(
     Object.entries(methods).map(([name, method]) => [

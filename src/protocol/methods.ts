@@ -1,4 +1,4 @@
-// THE table. Validation, typed handlers, the typed client, `system.describe` and the tests derive from it.
+// The method table. Validation, typed handlers, the typed client, `system.describe` and tests derive from it.
 import * as v from "valibot";
 import * as exec from "./exec.ts";
 import * as pty from "./pty.ts";
@@ -12,7 +12,7 @@ const NoParams = v.object({});
 
 export const methods = {
   "system.ping": {
-    summary: "Says that the daemon is alive, for how long, and its version.",
+    summary: "Confirms that the daemon is alive; returns its uptime and version.",
     params: NoParams,
     result: system.PingResult,
     isRepeatable: true,
@@ -30,12 +30,12 @@ export const methods = {
     isRepeatable: true,
   },
   "system.upgrade": {
-    summary: "Has another program take the daemon's place; sessions, commands and terminals go on.",
+    summary: "Upgrades the daemon to another executable; sessions, commands and terminals go on.",
     params: system.UpgradeParams,
     result: system.UpgradeResult,
   },
   "session.create": {
-    summary: "Creates a session: a shell's state that lives across commands.",
+    summary: "Creates a session: shell state that persists across commands.",
     params: session.CreateParams,
     result: session.CreateResult,
   },
@@ -78,30 +78,30 @@ export const methods = {
     result: exec.CancelResult,
   },
   "exec.attach": {
-    summary: "Replays what is kept of a command's output and goes on live.",
+    summary: "Replays the kept output of a command, then streams live.",
     params: exec.AttachParams,
     result: exec.AttachResult,
     events: exec.streamEvents,
   },
   "exec.ack": {
-    summary: "Says how far this client has taken a stream's output; only where it asked for a window.",
+    summary: "Acknowledges a stream's output up to the offsets; only with window_bytes.",
     params: exec.AckParams,
     result: exec.AckResult,
     isRepeatable: true,
   },
   "exec.wait": {
-    summary: "Waits for the end of a command and gives the result that exec.run would have given.",
+    summary: "Waits for the end of a command and returns the same result as exec.run.",
     params: exec.WaitParams,
     result: exec.RunResult,
     isRepeatable: true,
   },
   "exec.detach": {
-    summary: "Ends this connection's frames of a command; the command goes on.",
+    summary: "Stops streaming a command's output to this connection; the command goes on.",
     params: exec.DetachParams,
     result: exec.DetachResult,
   },
   "exec.list": {
-    summary: "Lists the commands that run and those that have ended lately.",
+    summary: "Lists the running commands and those that have ended recently.",
     params: exec.ListParams,
     result: exec.StreamList,
     isRepeatable: true,
@@ -117,7 +117,8 @@ export const methods = {
     result: pty.WriteResult,
   },
   "pty.resize": {
-    summary: "Says how large this client's window is; the last client that typed decides.",
+    summary:
+      "Reports the size of this client's window; the last client that typed decides the terminal's size.",
     params: pty.ResizeParams,
     result: pty.ResizeResult,
     isRepeatable: true,
@@ -128,19 +129,19 @@ export const methods = {
     result: pty.CloseResult,
   },
   "pty.list": {
-    summary: "Lists the terminals, and those that have ended lately.",
+    summary: "Lists the terminals, including those that have ended recently.",
     params: pty.ListParams,
     result: pty.ListResult,
     isRepeatable: true,
   },
   "pty.subscribe": {
-    summary: "Sends a terminal's output as it comes, after a redraw of its screen or from an offset on.",
+    summary: "Streams a terminal's output, after a redraw of its screen or from an offset.",
     params: pty.SubscribeParams,
     result: pty.SubscribeResult,
     events: pty.terminalEvents,
   },
   "pty.ack": {
-    summary: "Says how far this client has taken a terminal's output; only where it asked for a window.",
+    summary: "Acknowledges a terminal's output up to an offset; only with window_bytes.",
     params: pty.AckParams,
     result: pty.AckResult,
     isRepeatable: true,
@@ -151,35 +152,35 @@ export const methods = {
     result: pty.UnsubscribeResult,
   },
   "pty.snapshot": {
-    summary: "The screen as text, or as what draws it again.",
+    summary: "The screen as text, or as the escape sequences that redraw it.",
     params: pty.SnapshotParams,
     result: pty.Snapshot,
     isRepeatable: true,
   },
   "pty.wait": {
-    summary: "Waits until a terminal shows a text, falls silent or ends.",
+    summary: "Waits until a terminal shows a text, is idle or ends.",
     params: pty.WaitParams,
     result: pty.WaitResult,
     isRepeatable: true,
   },
   "runtime.list": {
-    summary: "Lists the places where sessions can live, and how each of them is.",
+    summary: "Lists the runtimes in which sessions can run, with their state.",
     params: NoParams,
     result: runtime.RuntimeListResult,
     isRepeatable: true,
   },
   "runtime.add": {
-    summary: "Makes a runtime known; it is reached when it is first used.",
+    summary: "Adds a runtime; the daemon connects to it on first use.",
     params: runtime.AddParams,
     result: runtime.RuntimeInfo,
   },
   "runtime.remove": {
-    summary: "Forgets a runtime and closes the links to it.",
+    summary: "Removes a runtime and closes the links to it.",
     params: runtime.RemoveParams,
     result: runtime.RemoveResult,
   },
   "runtime.check": {
-    summary: "Reaches a runtime now and says what is there.",
+    summary: "Connects to a runtime now and describes its daemon.",
     params: runtime.NameParams,
     result: runtime.CheckResult,
     isRepeatable: true,
@@ -190,7 +191,7 @@ interface MethodSpec {
   summary: string;
   params: v.GenericSchema<Record<string, unknown>, Record<string, unknown>>;
   result: v.GenericSchema<Record<string, unknown>, Record<string, unknown>>;
-  /** Only looks, or does the same however often: a client that lost the reply may ask again. */
+  /** Idempotent: a client that lost the reply may repeat the request. */
   isRepeatable?: true;
   /** Frames that follow the reply on the same connection, by their `type`. */
   events?: Record<string, v.GenericSchema>;

@@ -1,3 +1,4 @@
+// Params, results and events of the pty methods.
 import * as v from "valibot";
 import { encodings, exitReasons, LostError, lostReason } from "./exec.ts";
 import {
@@ -13,15 +14,15 @@ import {
   WindowBytes,
 } from "./fields.ts";
 import { Isolation, Receipt } from "./isolation.ts";
-import { ListParams as EverywhereParams, Labels, RuntimeField, UnavailableRuntimes } from "./runtime.ts";
+import { ListParams as AllRuntimesParams, Labels, RuntimeField, UnavailableRuntimes } from "./runtime.ts";
 import { inheritEnvModes, LeftPids } from "./session.ts";
 
 export const driverNames = ["native", "bun-pty"] as const;
 export type DriverName = (typeof driverNames)[number];
 
-/** The kernel's size has 16 bits a side; a screen of that size would be gigabytes. */
+/** The kernel allows 16 bits a side; an emulated screen of that size would take gigabytes. */
 const sideMax = 1000;
-/** To draw a screen takes time for each cell, in which everybody waits. */
+/** Drawing a screen takes time for each cell, and blocks the event loop. */
 export const cellsMax = 100_000;
 export const Side = v.pipe(
   v.number(),
@@ -30,7 +31,7 @@ export const Side = v.pipe(
   v.maxValue(sideMax, `at most ${sideMax} cells`),
 );
 
-/** An id may be chosen: it then names the terminal in commands and files, and is kept plain. */
+/** Clients may choose the id. It appears in command lines and file names, so its characters are restricted. */
 export const TerminalId = v.pipe(
   v.string(),
   v.regex(
@@ -80,7 +81,7 @@ export const TerminalSummary = v.object({
   last_activity: Timestamp,
   subscribers: v.number(),
   offset: v.pipe(v.number(), v.description("bytes of output so far")),
-  first_offset: v.pipe(v.number(), v.description("the first byte that is still in the ring")),
+  first_offset: v.pipe(v.number(), v.description("offset of the first byte still in the ring")),
   exit_code: v.nullable(v.number()),
   signal: v.nullable(v.string()),
   ended_at: v.nullable(Timestamp),
@@ -93,7 +94,7 @@ export type TerminalSummary = v.InferOutput<typeof TerminalSummary>;
 export const TerminalParams = v.object({ session_id: SessionId });
 export const ListParams = v.object({
   state: v.optional(v.picklist(terminalStates)),
-  ...EverywhereParams.entries,
+  ...AllRuntimesParams.entries,
 });
 export const ListResult = v.object({
   sessions: v.array(TerminalSummary),
@@ -112,7 +113,7 @@ export const ResizeResult = v.object({
   session_id: SessionId,
   cols: v.number(),
   rows: v.number(),
-  applied: v.pipe(v.boolean(), v.description("false where another client decides the size")),
+  applied: v.pipe(v.boolean(), v.description("false if another client decides the size")),
 });
 
 export const CloseResult = v.object({
@@ -123,7 +124,7 @@ export const CloseResult = v.object({
   left: LeftPids,
 });
 
-/** What is asked of the lines above the screen. */
+/** Lines above the screen. */
 const Scrollback = v.pipe(v.number(), v.integer("a whole number of lines"), v.minValue(0, "a number >= 0"));
 
 export const replays = ["screen", "none"] as const;
@@ -169,14 +170,11 @@ export const Snapshot = v.object({
   screen_error: v.optional(
     v.pipe(
       v.string(),
-      v.description("why the screen does not show all that was printed; the output itself is complete"),
+      v.description("why the screen does not show all output; the output stream itself is complete"),
     ),
   ),
   lost: v.optional(
-    v.pipe(
-      v.literal(true),
-      v.description("the screen went with a daemon that was killed: nothing is known of it"),
-    ),
+    v.pipe(v.literal(true), v.description("the screen was lost with a daemon that was killed")),
   ),
 });
 export type Snapshot = v.InferOutput<typeof Snapshot>;
@@ -213,7 +211,7 @@ export const terminalEvents = {
     ...Frame,
     type: v.literal("output"),
     data: v.pipe(v.string(), v.description("base64")),
-    offset: v.pipe(v.number(), v.description("of the first byte; of the next one where it is a redraw")),
+    offset: v.pipe(v.number(), v.description("of the first byte; for a redraw, of the next live byte")),
     redraw: v.optional(v.literal(true)),
   }),
   resize: v.object({ ...Frame, type: v.literal("resize"), cols: v.number(), rows: v.number() }),

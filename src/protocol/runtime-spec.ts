@@ -1,21 +1,21 @@
-// A runtime's description, from a request, a table of the configuration or a flag.
+// Parses the description of a runtime from a request, a table of the configuration or a flag.
 import { TrlError } from "./errors.ts";
 import { type RuntimeKind, type RuntimeSpec, runtimeKindNames, runtimeKinds } from "./runtime.ts";
 import { validateObject } from "./validate.ts";
 
-/** Throws INVALID_PARAMS, which names the field. One that the kind does not have is told: it would do nothing. */
+/** Throws INVALID_PARAMS with the name of the field; also for a field that the kind does not have. */
 export function specFrom(fields: Record<string, unknown>): RuntimeSpec {
   const { kind, ...rest } = fields;
   if (typeof kind !== "string" || !runtimeKindNames.includes(kind as RuntimeKind))
     throw new TrlError("INVALID_PARAMS", `kind: expected one of ${runtimeKindNames.join(", ")}`);
   const schema = runtimeKinds[kind as RuntimeKind];
   const checked = validateObject(schema, rest);
-  const strange = Object.keys(rest).find((name) => rest[name] != null && !(name in schema.entries));
-  if (strange !== undefined) {
+  const unknown = Object.keys(rest).find((name) => rest[name] != null && !(name in schema.entries));
+  if (unknown !== undefined) {
     const known = Object.keys(schema.entries).join(", ");
     throw new TrlError(
       "INVALID_PARAMS",
-      `${strange.slice(0, 64)}: a runtime of kind ${kind} has only ${known}`,
+      `${unknown.slice(0, 64)}: a runtime of kind ${kind} has only ${known}`,
     );
   }
   const spec = { kind, ...checked } as RuntimeSpec;
@@ -30,7 +30,7 @@ function refuseContradictions(spec: RuntimeSpec): void {
     throw new TrlError("INVALID_PARAMS", "token, token_file: expected one of the two");
 }
 
-/** `gpu=ssh:user@host`, `box=https://host:9100`: a name, a kind, and what the kind needs most. Undefined where it is not of that form. */
+/** `gpu=ssh:user@host`, `box=https://host:9100`: a name, a kind and its target. Undefined if not of that form. */
 export function specFromWords(text: string): { name: string; spec: RuntimeSpec } | undefined {
   const [, name, kind, target] = /^([^=]+)=(\w+):(.+)$/s.exec(text) ?? [];
   if (name === undefined || target === undefined) return undefined;

@@ -1,8 +1,8 @@
-// Runtimes: other daemons in which sessions can live, and how each kind of them is reached.
+// Runtimes: daemons on other machines and in containers, and how each kind is reached.
 import * as v from "valibot";
 import { EnvOverrides, OsPath, OsText, Seconds, Timestamp } from "./fields.ts";
 
-/** The daemon that is asked itself. It is always there. */
+/** The daemon that gets the request. Always exists. */
 export const hostRuntime = "host";
 
 const plainWord = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -12,7 +12,7 @@ export const RuntimeName = v.pipe(v.string(), v.regex(plainWord, plainWordRule))
 export const Label = v.pipe(v.string(), v.regex(plainWord, plainWordRule));
 export const Labels = v.pipe(v.array(Label), v.maxLength(64, "at most 64 labels"));
 
-/** No word of a command line that a program could take for an option. */
+/** An argument that a program cannot take for an option. */
 const Operand = v.pipe(
   OsText,
   v.nonEmpty("a name"),
@@ -26,20 +26,26 @@ const WebAddress = v.pipe(v.string(), v.check(isWebAddress, "an address such as 
 const Common = {
   labels: v.optional(Labels),
   patience_s: v.optional(
-    v.pipe(Seconds, v.description("how long a lost link may take to come back before what runs is given up")),
+    v.pipe(
+      Seconds,
+      v.description("how long to reconnect after a lost link before running commands count as lost"),
+    ),
   ),
 };
 
-/** Of those that are reached by a command. */
-const Far = {
+/** Fields of the kinds that are reached by a command. */
+const ByCommand = {
   ...Common,
   socket_path: v.optional(
-    v.pipe(OsPath, v.description("of a daemon that somebody takes care of there, instead of one for us")),
+    v.pipe(
+      OsPath,
+      v.description("socket of a daemon that already runs there, instead of one that trl starts"),
+    ),
   ),
 };
-const Program = v.optional(v.pipe(Argv, v.description("the program to be called and its first arguments")));
+const Program = v.optional(v.pipe(Argv, v.description("the program to call, with its first arguments")));
 
-/** What each kind needs to be reached. */
+/** The fields of each kind. */
 export const runtimeKinds = {
   socket: v.object({ ...Common, path: OsPath }),
   http: v.object({
@@ -55,21 +61,21 @@ export const runtimeKinds = {
     working_dir: v.optional(OsPath),
   }),
   ssh: v.object({
-    ...Far,
+    ...ByCommand,
     host: Operand,
     port: v.optional(Port),
     identity_file: v.optional(OsPath),
     options: v.optional(v.array(OsText)),
   }),
   docker: v.object({
-    ...Far,
+    ...ByCommand,
     program: Program,
     container: v.optional(Operand),
     image: v.optional(Operand),
     options: v.optional(v.array(OsText)),
   }),
   kubernetes: v.object({
-    ...Far,
+    ...ByCommand,
     program: Program,
     pod: Operand,
     namespace: v.optional(Operand),
@@ -83,7 +89,7 @@ export const runtimeKindNames = Object.keys(runtimeKinds) as RuntimeKind[];
 export type SpecOf<K extends RuntimeKind> = { kind: K } & v.InferOutput<(typeof runtimeKinds)[K]>;
 export type RuntimeSpec = { [K in RuntimeKind]: SpecOf<K> }[RuntimeKind];
 
-/** The fields of all kinds; which of them belong together is said by `runtimeKinds`. */
+/** The fields of all kinds; `runtimeKinds` has those of each kind. */
 export const AddParams = v.object({
   name: RuntimeName,
   kind: v.picklist(runtimeKindNames),
@@ -105,7 +111,7 @@ export const AddParams = v.object({
   namespace: v.optional(Operand),
   context: v.optional(Operand),
   program: Program,
-  socket_path: Far.socket_path,
+  socket_path: ByCommand.socket_path,
 });
 export type AddParams = v.InferOutput<typeof AddParams>;
 
@@ -114,14 +120,14 @@ export const runtimeStates = ["connected", "idle", "unavailable"] as const;
 export const RuntimeInfo = v.object({
   name: RuntimeName,
   kind: v.picklist([hostRuntime, ...runtimeKindNames]),
-  target: v.pipe(v.string(), v.description("where it is, without secrets")),
+  target: v.pipe(v.string(), v.description("its address, without secrets")),
   labels: Labels,
   state: v.picklist(runtimeStates),
-  since: v.pipe(Timestamp, v.description("when it came into this state")),
+  since: v.pipe(Timestamp, v.description("when it entered this state")),
   reason: v.nullable(v.string()),
   version: v.nullable(v.string()),
   running_commands: v.nullable(v.number()),
-  sessions: v.pipe(v.number(), v.description("sessions and terminals there that are known here")),
+  sessions: v.pipe(v.number(), v.description("sessions and terminals in the routing table of this daemon")),
 });
 export type RuntimeInfo = v.InferOutput<typeof RuntimeInfo>;
 
@@ -138,17 +144,16 @@ export const CheckResult = v.object({
   capabilities: v.record(v.string(), v.unknown()),
 });
 
-/** What does not answer is left out of a list, and named. */
+/** A runtime that does not answer, so a list lacks its entries. */
 export const Unavailable = v.object({ runtime: RuntimeName, since: Timestamp, reason: v.string() });
 export const UnavailableRuntimes = v.optional(v.array(Unavailable));
-/** What RUNTIME_UNAVAILABLE tells; whether the request may have been carried out. */
+/** Data of RUNTIME_UNAVAILABLE, with whether the request may have been executed. */
 export const UnavailableData = v.object({ ...Unavailable.entries, may_have_run: v.boolean() });
 export type Unavailable = v.InferOutput<typeof Unavailable>;
 
-/** Of a list: only what lives there. */
+/** Restricts a list to one runtime. */
 export const ListParams = v.object({ runtime: v.optional(v.string()) });
 
-/** In a result: where the session lives. */
 export const RuntimeField = v.optional(
-  v.pipe(v.string(), v.description("where it lives; `host` is the daemon that was asked")),
+  v.pipe(v.string(), v.description("the runtime it runs in; `host` is the daemon that replies")),
 );

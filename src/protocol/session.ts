@@ -1,3 +1,4 @@
+// Params and results of the session methods.
 import * as v from "valibot";
 import { exitReasons } from "./exec.ts";
 import { EnvOverrides, Name, NamePatterns, OsPath, OsText, Seconds, SessionId, Timestamp } from "./fields.ts";
@@ -63,7 +64,7 @@ export const SessionSummary = v.object({
   timeout_s: v.number(),
   idle_timeout_s: v.number(),
   max_age_s: v.number(),
-  /** When it will be ended if nothing happens; `null` where it will not. */
+  /** When the session ends without further activity; `null` if never. */
   expires_at: v.nullable(Timestamp),
   expires_by: v.nullable(v.picklist(["idle", "age"])),
   runtime: RuntimeField,
@@ -77,7 +78,7 @@ export const SessionInfo = v.object({
   running_command: v.nullable(v.object({ command_id: v.string(), started_at: Timestamp })),
   processes: v.number(),
   isolation: v.nullable(IsolationInfo),
-  /** All commands so far, together. */
+  /** Sum over all commands so far. */
   receipt: Receipt,
 });
 export type SessionInfo = v.InferOutput<typeof SessionInfo>;
@@ -88,7 +89,7 @@ export const ListResult = v.object({
 });
 export const InfoParams = v.object({ session_id: SessionId });
 export const DestroyParams = v.object({ session_id: SessionId, force: v.optional(v.boolean()) });
-/** Pids of what could not be killed, as in uninterruptible I/O or under another user; absent where all is dead. */
+/** Pids that could not be killed (uninterruptible I/O, another user); absent if every process is dead. */
 export const LeftPids = v.optional(v.array(v.number()));
 export const DestroyResult = v.object({
   session_id: SessionId,

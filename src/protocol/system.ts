@@ -1,3 +1,4 @@
+// Params and results of the system methods.
 import * as v from "valibot";
 import { OsPath, Seconds, Timestamp } from "./fields.ts";
 
@@ -18,7 +19,7 @@ export const StatsResult = v.object({
   bytes_in: v.number(),
   bytes_out: v.number(),
   pid: v.number(),
-  upgrades: v.pipe(v.number(), v.description("how often another program has taken the daemon's place")),
+  upgrades: v.pipe(v.number(), v.description("how many upgrades this daemon has had since it started")),
 });
 export type StatsResult = v.InferOutput<typeof StatsResult>;
 
@@ -26,10 +27,10 @@ export const UpgradeParams = v.object({
   executable: v.pipe(
     OsPath,
     v.check((path) => path.startsWith("/"), "an absolute path"),
-    v.description("the program that is to take the daemon's place"),
+    v.description("the executable to upgrade to"),
   ),
   drain_timeout_s: v.optional(
-    v.pipe(Seconds, v.description("how long to wait for what cannot be handed over (60)")),
+    v.pipe(Seconds, v.description("how long to wait for work that cannot be handed over (60)")),
   ),
 });
 export type UpgradeParams = v.InferOutput<typeof UpgradeParams>;
@@ -40,24 +41,27 @@ export const UpgradeResult = v.object({
   to_version: v.string(),
   waits_for: v.pipe(
     v.array(v.string()),
-    v.description("what cannot be handed over; nothing new is begun until it has ended"),
+    v.description("work that cannot be handed over; new work is refused until it has ended"),
   ),
 });
 export type UpgradeResult = v.InferOutput<typeof UpgradeResult>;
 
-/** How the last one went. */
+/** The outcome of the last upgrade. */
 export const LastUpgrade = v.object({
   at: Timestamp,
   from_version: v.string(),
   to_version: v.nullable(v.string()),
   ok: v.boolean(),
-  reason: v.pipe(v.nullable(v.string()), v.description("why it failed; the daemon went on as it was")),
+  reason: v.pipe(v.nullable(v.string()), v.description("why it failed; the daemon went on unchanged")),
 });
 export type LastUpgrade = v.InferOutput<typeof LastUpgrade>;
 
 const MethodDescription = v.object({
   summary: v.string(),
-  repeatable: v.pipe(v.boolean(), v.description("may be asked again by a client that lost the reply")),
+  repeatable: v.pipe(
+    v.boolean(),
+    v.description("idempotent: a client that lost the reply may repeat the request"),
+  ),
   params: v.unknown(),
   result: v.unknown(),
   events: v.optional(v.record(v.string(), v.unknown())),

@@ -56,7 +56,7 @@ function describeIssue(issue: v.BaseIssue<unknown>, entries: Entries): string {
   return `${path}: expected ${expected}, got ${typeName(issue.input)}`;
 }
 
-/** Where an object takes no other fields than its own. */
+/** The message for an unknown field of a strict object. */
 function unknownField(issue: v.BaseIssue<unknown>, entries: Entries): string {
   const keys = (issue.path ?? []).map(({ key }) => String(key));
   const known = Object.keys(keys.slice(0, -1).reduce(entriesOf, entries));
@@ -64,14 +64,14 @@ function unknownField(issue: v.BaseIssue<unknown>, entries: Entries): string {
   return `${pathOf(issue)}: no such field; ${meant ? `is it meant to be "${meant}"?` : `there are ${known.join(", ")}`}`;
 }
 
-/** The fields of a field that takes no others, beneath what says that it may be missing. */
+/** The entries of a strict object, inside its optional and nullish wrappers. */
 function entriesOf(entries: Entries, key: string): Entries {
   let schema = entries[key] as { type: string; wrapped?: unknown; entries?: Entries } | undefined;
   while (schema?.wrapped) schema = schema.wrapped as typeof schema;
   return (schema?.type === "strict_object" && schema.entries) || {};
 }
 
-/** The validator takes a list for an object without fields. */
+/** valibot accepts an array as an object without fields. */
 function refuseLists(entries: Entries, given: object, path: string): void {
   for (const [key, value] of Object.entries(given)) {
     const own = typeof value === "object" && value !== null ? entriesOf(entries, key) : {};
@@ -82,7 +82,7 @@ function refuseLists(entries: Entries, given: object, path: string): void {
   }
 }
 
-/** A key that looks like no name may hold what somebody meant to be a value. */
+/** A key that does not look like a name may be a misplaced value, even a secret, and is not repeated. */
 function pathOf(issue: v.BaseIssue<unknown>): string {
   const keys = (issue.path ?? []).map(({ key }) => String(key));
   return keys.map((key) => (/^[\w.-]{1,64}$/.test(key) ? key : "(name)")).join(".") || "params";
@@ -94,7 +94,7 @@ function typeName(value: unknown): string {
   return `a ${typeof value}`.replace("a object", "an object");
 }
 
-/** To compare a name with all that are known takes some 10 us. */
+/** Comparing one name with all known names takes about 10 us. */
 const hintedNamesMax = 100;
 
 function misspellingHint(given: Record<string, unknown>, known: string[]): string {

@@ -1,4 +1,4 @@
-// One client's connections to other runtimes, opened when they are first needed.
+// One client's connections to all runtimes, opened on first use.
 import { RemoteConnection } from "./connection.ts";
 import type { Runtime } from "./runtime.ts";
 import type { FrameWriter } from "./writer.ts";
@@ -7,23 +7,23 @@ export class ClientLinks {
   readonly #connections = new Map<Runtime, RemoteConnection[]>();
   #isReleased = false;
 
-  constructor(readonly outlet: FrameWriter) {}
+  constructor(readonly writer: FrameWriter) {}
 
   connection(runtime: Runtime): RemoteConnection {
-    return this.#all(runtime)[0] ?? this.#another(runtime);
+    return this.#all(runtime)[0] ?? this.#add(runtime);
   }
 
-  /** Those on which the client follows it: more than one where it has attached more than once. */
-  following(runtime: Runtime, id: string): RemoteConnection[] {
-    return this.#all(runtime).filter((connection) => connection.follows(id));
+  /** Connections with a subscription to the id: several if the client has attached several times. */
+  subscribedTo(runtime: Runtime, id: string): RemoteConnection[] {
+    return this.#all(runtime).filter((connection) => connection.subscriptionOf(id));
   }
 
-  /** One on which it is not followed yet: frames of two attachments on one link could not be told apart. */
-  toFollow(runtime: Runtime, id: string): RemoteConnection {
-    return this.#all(runtime).find((connection) => !connection.follows(id)) ?? this.#another(runtime);
+  /** A connection without a subscription to the id: on one link, the frames of two attachments look the same. */
+  connectionFor(runtime: Runtime, id: string): RemoteConnection {
+    return this.#all(runtime).find((connection) => !connection.subscriptionOf(id)) ?? this.#add(runtime);
   }
 
-  /** The client has gone. */
+  /** The client has disconnected. */
   release(): void {
     this.#isReleased = true;
     for (const connections of this.#connections.values())
@@ -35,7 +35,7 @@ export class ClientLinks {
     return this.#connections.get(runtime) ?? [];
   }
 
-  #another(runtime: Runtime): RemoteConnection {
+  #add(runtime: Runtime): RemoteConnection {
     const connection = new RemoteConnection(runtime);
     if (this.#isReleased) connection.release();
     else this.#connections.set(runtime, [...this.#all(runtime), connection]);

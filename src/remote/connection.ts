@@ -1,208 +1,237 @@
-// One client's connection to one runtime: a link that is opened again when it is lost, requests that are sent again
-// where that makes no difference, and what the client follows, taken up where it was.
+// One client's connection to one runtime: reconnects a lost link, sends repeatable requests again, and resumes the
+// client's subscriptions where they were.
+import { Backoff, retryDelayMs } from "../client/backoff.ts";
+import { ConnectionError } from "../client/errors.ts";
 import { TrlError } from "../protocol/errors.ts";
 import { type MethodName, methods } from "../protocol/methods.ts";
-import { Backoff } from "./backoff.ts";
-import { delayMaxMs, firstDelayMs, requestPatienceMs } from "./limits.ts";
-import { LinkLost, type RemoteLink } from "./link.ts";
+import { requestTimeoutMs, retryDelays, stableMs } from "./limits.ts";
+import type { RemoteLink } from "./link.ts";
 import type { Runtime } from "./runtime.ts";
+import type { RemoteFrame } from "./subscriptions/frame-text.ts";
 import type { RemoteSubscription } from "./subscriptions/subscription.ts";
 
+export interface SendOptions {
+  /** How long to wait for a link. */
+  timeoutMs?: number;
+  /** Called with the reply's data before any frame that arrives behind the reply. */
+  received?: ((data: unknown) => void) | undefined;
+  /** Gets the frames that arrive behind the reply. */
+  subscription?: RemoteSubscription;
+}
+
 export class RemoteConnection {
-  readonly #followed = new Map<string, RemoteSubscription>();
+  readonly #subscriptions = new Map<string, RemoteSubscription>();
   #link: RemoteLink | undefined;
-  #reaching: Promise<RemoteLink> | undefined;
+  #opening: Promise<RemoteLink> | undefined;
   #hadLink = false;
-  readonly #stability = new Backoff();
-  #isOver = false;
-  /** The daemon there remembers who types and how large its window is: such a link is for nobody else. */
-  #isRemembered = false;
-  #farewells: Promise<unknown>[] = [];
-  /** How large this client's windows are, by terminal: a new link must say so again. */
+  readonly #flapping = new FlapGuard();
+  #isReleased = false;
+  /** The remote daemon ties input and window sizes to the link, so another client must not use it. */
+  #isTainted = false;
+  #detachReplies: Promise<unknown>[] = [];
+  /** The client's window sizes by terminal, which a new link must send again. */
   readonly #sizes = new Map<string, unknown>();
 
   constructor(readonly runtime: Runtime) {}
 
-  follows(id: string): boolean {
-    return this.#followed.has(id);
+  subscriptionOf(id: string): RemoteSubscription | undefined {
+    return this.#subscriptions.get(id);
   }
 
-  followed(id: string): RemoteSubscription | undefined {
-    return this.#followed.get(id);
-  }
-
-  /** The daemon's answer, or its error, as it is. */
+  /** Resolves to the remote daemon's reply; rejects with its error, or with RUNTIME_UNAVAILABLE. */
   async request(method: MethodName, params: unknown): Promise<unknown> {
-    this.#note(method, params);
-    const mayRepeat = "isRepeatable" in methods[method];
-    for (let patienceMs = this.#hadLink ? requestPatienceMs : 0; ; patienceMs = this.runtime.patienceMs) {
+    this.#noteClientState(method, params);
+    const isRepeatable = "isRepeatable" in methods[method];
+    for (let timeoutMs = this.#firstTimeoutMs; ; timeoutMs = this.runtime.retryTimeoutMs) {
       try {
-        return await this.once(method, params, { patienceMs });
+        return await this.send(method, params, { timeoutMs });
       } catch (error) {
-        if (!(error instanceof LinkLost)) throw error;
-        if (!mayRepeat) throw this.runtime.unavailable(true);
+        if (!(error instanceof ConnectionError)) throw error;
+        if (!isRepeatable) throw this.runtime.unavailable(true);
       }
     }
   }
 
-  /** Sent once; rejects with LinkLost where the link was lost with it. A follower has the frames behind the answer. */
-  async once(
-    method: MethodName,
-    params: unknown,
-    how: { patienceMs?: number; received?: (data: unknown) => void; follower?: RemoteSubscription } = {},
-  ): Promise<unknown> {
-    const { patienceMs = this.#hadLink ? requestPatienceMs : 0, received, follower } = how;
-    const link = this.#link ?? (await this.#reach(patienceMs));
-    // The daemon there cannot tell apart who shares a link: what somebody else has asked for or given up must be answered
-    // first, or one would get the other's frames, or be given up with the other.
+  /** Sends a request once; rejects with a ConnectionError if the link is lost before the reply. */
+  async send(method: MethodName, params: unknown, options: SendOptions = {}): Promise<unknown> {
+    const { timeoutMs = this.#firstTimeoutMs, received, subscription } = options;
+    const link = this.#link ?? (await this.#reach(timeoutMs));
+    // The remote daemon cannot distinguish the clients of a shared link. Arrangements of others for the same id must
+    // settle first, or this client would get their frames, or they would end with its detach.
     const { session_id, stream_id } = params as { session_id?: unknown; stream_id?: unknown };
-    const ids = follower ? [follower.id] : [session_id, stream_id];
+    const ids = subscription ? [subscription.id] : [session_id, stream_id];
     for (let others = link.othersUnsettled(ids, this); others; others = link.othersUnsettled(ids, this)) {
       await others;
-      if (this.#isOver) throw this.runtime.unavailable(false);
+      if (this.#isReleased) throw this.runtime.unavailable(false);
     }
     try {
-      if (follower) return await this.#ask(link, follower, method, params, received);
-      return await link.request(method, params, received);
+      if (subscription) return await this.#subscribe(link, subscription, method, params, received);
+      return await link.request(method, params, { received });
     } catch (error) {
-      throw error instanceof TrlError ? renamed(error, this.runtime) : error;
+      throw error instanceof TrlError ? withRuntimeName(error, this.runtime) : error;
     }
   }
 
-  /** Where it is not complete, the daemon there is told: it would go on sending, or wait for us to come back. */
-  unfollow(follower: RemoteSubscription): void {
-    if (this.#followed.get(follower.id) !== follower) return;
-    this.#followed.delete(follower.id);
-    this.#link?.unlisten(follower.id);
-    if (!follower.isComplete && this.#link) this.#takeLeave(follower, this.#link);
-  }
-
-  /** Says something of which the answer does not matter. */
-  tell(method: MethodName, params: unknown): void {
+  /** Sends a request and ignores its reply. */
+  notify(method: MethodName, params: unknown): void {
     void this.#link?.request(method, params).catch(() => {});
   }
 
-  /** The client has gone. Its link is good for another one, unless the daemon there remembers the client by it. */
-  release(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    for (const follower of [...this.#followed.values()]) follower.end();
-    const link = this.#link;
-    this.#link = undefined;
-    if (link) void Promise.all(this.#farewells).then(() => this.#letGo(link, !this.#isRemembered));
+  /** Detaches from the remote daemon unless the output is complete: it would go on sending, or wait for a resume. */
+  unsubscribe(subscription: RemoteSubscription): void {
+    if (this.#subscriptions.get(subscription.id) !== subscription) return;
+    this.#subscriptions.delete(subscription.id);
+    this.#link?.unlisten(subscription.id, this.#deliver);
+    if (!subscription.isComplete && this.#link) this.#detach(subscription, this.#link);
   }
 
-  /** Asks for its frames. */
-  async #ask(
-    link: RemoteLink,
-    follower: RemoteSubscription,
-    method: MethodName,
-    params: unknown,
-    received?: (data: unknown) => void,
-  ): Promise<unknown> {
-    const { id } = follower;
-    // Whether the id of a new command is free is for the daemon there to say.
-    const isTaken = method !== "exec.stream" && link.isListenedTo(id) && !this.follows(id);
-    if (isTaken) throw followedByAnother();
-    return await link.arrange({ id, by: this }, method, params, (data) => {
-      received?.(data);
-      this.#follow(follower, link);
+  /** The client has disconnected. Its link goes back to the pool, unless the remote daemon ties client state to it. */
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    for (const subscription of [...this.#subscriptions.values()]) subscription.end();
+    const link = this.#link;
+    this.#link = undefined;
+    if (!link) return;
+    void Promise.all(this.#detachReplies).then(() => {
+      link.onLost.delete(this.#lost);
+      this.runtime.giveBack(link, !this.#isTainted);
     });
   }
 
-  /** Its frames are the follower's from now on, on this link and on those to come. */
-  #follow(follower: RemoteSubscription, link: RemoteLink): void {
-    // The client has gone while we asked, and the link may not be ours any more.
-    if (follower.isOver) return void this.#takeLeave(follower, link);
-    const { id } = follower;
-    const before = this.#followed.get(id);
-    this.#followed.set(id, follower);
-    follower.link = link;
-    link.listen(id, (frame) => this.#followed.get(id)?.take(frame));
-    if (follower.takesPlace) before?.end();
+  /** The first attempt of a client that has never had a link does not wait: the runtime may have been down for long. */
+  get #firstTimeoutMs(): number {
+    return this.#hadLink ? requestTimeoutMs : 0;
   }
 
-  #takeLeave({ id, farewell }: RemoteSubscription, link: RemoteLink): void {
-    this.#farewells.push(link.arrange({ id, by: this }, ...farewell).catch(() => {}));
+  async #subscribe(
+    link: RemoteLink,
+    subscription: RemoteSubscription,
+    method: MethodName,
+    params: unknown,
+    received: SendOptions["received"],
+  ): Promise<unknown> {
+    const { id } = subscription;
+    // exec.stream brings a new id, and the remote daemon decides whether it is free.
+    const isTaken = method !== "exec.stream" && link.hasListener(id) && !this.#subscriptions.has(id);
+    if (isTaken) throw followedByAnother();
+    return await link.arrange({ id, by: this }, method, params, {
+      received: (data) => {
+        received?.(data);
+        this.#attach(subscription, link);
+      },
+    });
   }
 
-  #letGo(link: RemoteLink, isClean: boolean): void {
-    link.onLost.delete(this.#lost);
-    this.runtime.rollBack(link, isClean);
+  /** From now on the subscription gets the frames of its id, on this link and on later ones. */
+  #attach(subscription: RemoteSubscription, link: RemoteLink): void {
+    // The client has disconnected during the request, and another client may use the link.
+    if (subscription.isOver) return void this.#detach(subscription, link);
+    const { id } = subscription;
+    const previous = this.#subscriptions.get(id);
+    this.#subscriptions.set(id, subscription);
+    subscription.link = link;
+    link.listen(id, this.#deliver);
+    if (subscription.replacesPrevious) previous?.end();
   }
 
-  #note(method: MethodName, params: unknown): void {
+  readonly #deliver = (frame: RemoteFrame) => this.#subscriptions.get(frame.id)?.receive(frame);
+
+  #detach({ id, detachRequest }: RemoteSubscription, link: RemoteLink): void {
+    this.#detachReplies.push(link.arrange({ id, by: this }, ...detachRequest).catch(() => {}));
+  }
+
+  #noteClientState(method: MethodName, params: unknown): void {
     const { session_id: id } = params as { session_id?: string };
-    if (method === "pty.write" || method === "pty.resize") this.#isRemembered = true;
+    if (method === "pty.write" || method === "pty.resize") this.#isTainted = true;
     if (method === "pty.resize" && id !== undefined) this.#sizes.set(id, params);
     if (id !== undefined && (method === "pty.close" || method === "session.destroy")) this.#sizes.delete(id);
   }
 
-  /** Rejects with RUNTIME_UNAVAILABLE when it has taken too long, or is of no use. */
-  #reach(patienceMs: number): Promise<RemoteLink> {
-    const isHopeless = this.#isOver || this.#stability.unstableMs > this.runtime.patienceMs;
-    if (isHopeless) return Promise.reject(this.runtime.unavailable(false));
-    this.#reaching ??= this.#open().finally(() => {
-      this.#reaching = undefined;
-    });
-    return this.#withPatience(this.#reaching, patienceMs);
-  }
-
-  async #withPatience(reaching: Promise<RemoteLink>, patienceMs: number): Promise<RemoteLink> {
-    const deadline = performance.now() + patienceMs;
-    for (let delayMs = firstDelayMs, attempt = reaching; ; delayMs = Math.min(delayMs * 2, delayMaxMs)) {
-      try {
-        return await attempt;
-      } catch (error) {
-        const isHopeless = this.runtime.isHopeless || this.#isOver;
-        if (isHopeless || performance.now() + delayMs > deadline) throw error;
-      }
-      await Bun.sleep(delayMs * (0.75 + Math.random() / 2));
-      if (this.#link) return this.#link;
-      this.#reaching ??= this.#open().finally(() => {
-        this.#reaching = undefined;
+  /** Rejects with RUNTIME_UNAVAILABLE after the timeout, or as soon as retries are of no use. */
+  async #reach(timeoutMs: number): Promise<RemoteLink> {
+    if (this.#isReleased || this.#flapping.durationMs > this.runtime.retryTimeoutMs)
+      throw this.runtime.unavailable(false);
+    const backoff = new Backoff({ ...retryDelays, timeoutMs });
+    for (;;) {
+      this.#opening ??= this.#open().finally(() => {
+        this.#opening = undefined;
       });
-      attempt = this.#reaching;
+      try {
+        return await this.#opening;
+      } catch (error) {
+        if (this.runtime.isPermanentlyGone || this.#isReleased || backoff.isExhausted) throw error;
+      }
+      await backoff.wait();
+      if (this.#link) return this.#link;
     }
   }
 
   async #open(): Promise<RemoteLink> {
-    await this.#stability.pause();
+    await this.#flapping.delay();
     const link = await this.runtime.link();
-    this.#stability.opened();
-    if (this.#isOver) {
-      this.runtime.rollBack(link, true);
+    this.#flapping.opened();
+    if (this.#isReleased) {
+      this.runtime.giveBack(link, true);
       throw this.runtime.unavailable(false);
     }
     this.#link = link;
     this.#hadLink = true;
     link.onLost.add(this.#lost);
     for (const size of this.#sizes.values()) void link.request("pty.resize", size).catch(() => {});
-    for (const id of this.#followed.keys()) link.listen(id, (frame) => this.#followed.get(id)?.take(frame));
+    for (const id of this.#subscriptions.keys()) link.listen(id, this.#deliver);
     return link;
   }
 
   readonly #lost = () => {
     this.#link = undefined;
-    this.#stability.lost();
-    for (const follower of [...this.#followed.values()])
-      if (!follower.isComplete) void this.#resume(follower);
+    this.#flapping.lost();
+    for (const subscription of [...this.#subscriptions.values()])
+      if (!subscription.isComplete) void this.#resume(subscription);
   };
 
-  /** Until it goes on, or it is certain that it does not. */
-  async #resume(follower: RemoteSubscription): Promise<void> {
-    const isWanted = () => this.#followed.get(follower.id) === follower && !this.#isOver;
+  /** Ends when the subscription continues, or cannot continue. */
+  async #resume(subscription: RemoteSubscription): Promise<void> {
+    const isCurrent = () => this.#subscriptions.get(subscription.id) === subscription && !this.#isReleased;
     try {
-      const link = this.#link ?? (await this.#reach(this.runtime.patienceMs));
-      // Several losses may have called us, and find the same link: what is asked for twice comes twice.
-      if (!isWanted() || follower.link === link) return;
-      follower.link = link;
-      await follower.resume(link);
+      const link = this.#link ?? (await this.#reach(this.runtime.retryTimeoutMs));
+      // Several losses may lead to one link, and a second request on it would send the output twice.
+      if (!isCurrent() || subscription.link === link) return;
+      subscription.link = link;
+      await subscription.resume(link);
     } catch (error) {
-      // A link that is lost meanwhile starts this anew.
-      if (error instanceof LinkLost || !isWanted()) return;
-      follower.lose(asLoss(error, this.runtime));
+      // If the link was lost meanwhile, `#lost` starts another resume.
+      if (error instanceof ConnectionError || !isCurrent()) return;
+      subscription.fail(asLoss(error, this.runtime));
     }
+  }
+}
+
+/** Slows reconnecting down while links open and are lost at once: each attempt succeeds, and none is usable. */
+class FlapGuard {
+  #openedAt = 0;
+  #lossesInARow = 0;
+  #since: number | undefined;
+
+  /** How long no link has been stable. */
+  get durationMs(): number {
+    return this.#since === undefined ? 0 : performance.now() - this.#since;
+  }
+
+  opened(): void {
+    this.#openedAt = performance.now();
+  }
+
+  lost(): void {
+    const now = performance.now();
+    const wasStable = now - this.#openedAt >= stableMs;
+    this.#lossesInARow = wasStable ? 1 : this.#lossesInARow + 1;
+    this.#since = wasStable ? now : (this.#since ?? now);
+  }
+
+  /** The first loss is retried at once, the following ones later and later. */
+  async delay(): Promise<void> {
+    if (this.#lossesInARow > 1) await Bun.sleep(retryDelayMs(retryDelays, this.#lossesInARow));
   }
 }
 
@@ -211,21 +240,21 @@ function followedByAnother(): TrlError {
   return new TrlError("UNSUPPORTED", message);
 }
 
-/** An error that names a runtime names it as the client knows it: the daemon there calls itself "host". */
-function renamed(error: TrlError, { name }: Runtime): TrlError {
+/** An error that names a runtime uses the client's name for it: the remote daemon calls itself "host". */
+function withRuntimeName(error: TrlError, { name }: Runtime): TrlError {
   const { code, message, data } = error;
   if (typeof (data as { runtime?: unknown } | undefined)?.runtime !== "string") return error;
   return new TrlError(code, message, { ...(data as object), runtime: name });
 }
 
-/** It cannot be reached; or a daemon is there, and knows nothing of it. */
+/** The error of a subscription that cannot continue: the runtime is unreachable, or its daemon no longer has the id. */
 export function asLoss(error: unknown, runtime: Runtime): TrlError {
   if (!(error instanceof TrlError)) return runtime.unavailable(true);
   if (error.code.startsWith("RUNTIME_")) {
     const data = { ...(error.data as object), runtime: runtime.name, may_have_run: true };
     return new TrlError(error.code, error.message, data);
   }
-  const reason = "the daemon there does not know it any more";
+  const reason = "the remote daemon no longer has it";
   const data = { runtime: runtime.name, since: new Date().toISOString(), reason, may_have_run: true };
   return new TrlError("RUNTIME_UNAVAILABLE", `lost in the runtime "${runtime.name}": ${reason}`, data);
 }

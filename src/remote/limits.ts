@@ -1,44 +1,39 @@
-// Numbers of the runtimes: name, unit, why.
+// Numbers of the runtimes: name, unit, reason.
 
-/** Of a command's output under way to a client that asked for no window: enough for a link that is far away. */
+/** Window of a command's output for a client that asked for none: enough for a link with a long round trip. */
 export const streamWindowBytes = 1024 * 1024;
 
-/** What has been passed on is acknowledged after so long at the latest: what is not is kept there, which costs room. */
+/** Forwarded output is acknowledged after this long at the latest: the remote daemon buffers it until then. */
 export const acknowledgeMs = 20;
 
-/** Of a terminal's output: less, so that ^C is felt. */
+/** Window of a terminal's output: smaller, so that ^C takes effect soon. */
 export const terminalWindowBytes = 256 * 1024;
 
-/** A link to a runtime that nobody uses is kept for the next one, so that a POST need not wait for ssh. */
+/** A clean link that no client uses is pooled this long, so that a POST need not wait for ssh. */
 export const idleLinkMs = 60_000;
 export const idleLinksMax = 4;
 
-/** A daemon that is reached says so within this time; ssh may have to ask, wake and greet somebody first. */
+/** Time for the first reply on a new link; ssh may have to authenticate and wake a machine first. */
 export const handshakeMs = 30_000;
 
-/** A request waits so long for a link that was lost just now. */
-export const requestPatienceMs = 5000;
+/** A request waits this long for a link that was just lost. */
+export const requestTimeoutMs = 5000;
 
-/** Who follows a stream or waits for a command waits so long, unless the runtime's `patience_s` says otherwise. */
+/** A subscription or a wait for a command waits this long for a link, unless the runtime has `patience_s`. */
 export const defaultPatienceS = 60;
 
-/** A link that lasted so long was a good one. */
+/** A link that lasted this long was usable. */
 export const stableMs = 1000;
 
 /** Between attempts to reach a runtime again. */
-export const firstDelayMs = 20;
-export const delayMaxMs = 2000;
+export const retryDelays = { firstMs: 20, maxMs: 2000 };
 
-/** A list, or a search for an id, waits so long for each runtime. */
-export const lookMs = 2000;
+/** A list, or a search for an id, waits this long for each runtime. */
+export const listTimeoutMs = 2000;
 
-/** One that could not be reached is not asked again for so long by those who merely look. */
-export const lookAgainMs = 5000;
+/** A runtime that could not be reached is left out of lists and searches for this long. */
+export const listRetryMs = 5000;
 
-/** Ids of commands, and of sessions that have ended, that are remembered; others are looked for. */
+/** Ids of commands, and of ended sessions, in the routing table; older ones are found by a search. */
 export const streamRoutesMax = 10_000;
 export const endedRoutesMax = 10_000;
-
-/** Silence after which a link is asked whether it is alive, and after which it is taken for dead. */
-export const askAfterMs = 15_000;
-export const silenceMaxMs = 45_000;

@@ -1,199 +1,132 @@
-// One link to a daemon elsewhere, from its opening to its end: requests and their replies, frames and who wants them.
-import type { Carrier, OpenCarrier } from "../client/carriers/carrier.ts";
-import type { Reply } from "../protocol/envelope.ts";
-import { TrlError } from "../protocol/errors.ts";
+// A link to a remote daemon: the client's link plus a version handshake, loss listeners, and the order of requests when
+// several clients share the link.
+import type { OpenCarrier } from "../client/carriers/carrier.ts";
+import { ConnectionError } from "../client/errors.ts";
+import { checkedReply, foreignProtocol, Link, type Message, type RequestOptions } from "../client/link.ts";
 import type { Result } from "../protocol/methods.ts";
-import { askAfterMs, handshakeMs, silenceMaxMs } from "./limits.ts";
+import { handshakeMs } from "./limits.ts";
 import { frameOf, type RemoteFrame } from "./subscriptions/frame-text.ts";
 
-/** The link was lost with the request on its way: it may have been carried out. */
-export class LinkLost extends Error {}
+type FrameListener = (frame: RemoteFrame) => void;
+type LossListener = (error: Error) => void;
 
-const strangerWords = "what is there does not speak the protocol of trl";
-
-interface Waiting {
-  resolve(data: unknown): void;
-  reject(error: Error): void;
+/** A request by which the frames of an id begin or end. Until its reply, it is open which client they belong to. */
+interface Arrangement {
+  id: string;
+  /** The connection that sent it. */
+  by: object;
+  reply: Promise<unknown>;
 }
 
 export class RemoteLink {
-  /** Told when it is lost; not where it was closed. */
-  readonly onLost = new Set<(error: Error) => void>();
-  /** Of the daemon at the other end. */
-  version = "";
-  readonly #waiting = new Map<string, Waiting>();
-  readonly #listeners = new Map<string, (frame: RemoteFrame) => void>();
-  /** What is being asked for or given up, and by whom. */
-  readonly #unsettled = new Set<{ id: string; by: object; answer: Promise<unknown> }>();
-  #carrier: Carrier | undefined;
-  #nextId = 1;
-  #lastHeard = performance.now();
-  #watch: Timer | undefined;
-  /** Why it is over. */
-  #end: LinkLost | undefined;
+  readonly #link: Link<RemoteFrame>;
+  readonly #arrangements = new Set<Arrangement>();
 
-  private constructor() {}
+  private constructor(
+    link: Link<RemoteFrame>,
+    /** Version of the remote daemon. */
+    readonly version: string,
+    /** Called when the link is lost; not when it is closed. */
+    readonly onLost: Set<LossListener>,
+  ) {
+    this.#link = link;
+  }
 
-  /** Rejects where there is nobody, or nobody who speaks as we do. */
+  /** Rejects if there is no daemon, or if the other end does not speak the protocol. */
   static async open(open: OpenCarrier): Promise<RemoteLink> {
-    const link = new RemoteLink();
-    link.#carrier = await open({
-      message: (text) => link.#receive(text),
-      closed: (error) => link.#lose(error),
-    });
-    link.#watch = setInterval(() => link.#listen(), askAfterMs / 3);
-    link.#watch.unref();
-    await link.#greet();
-    return link;
+    const listeners = new Set<LossListener>();
+    const onLost = (error: Error) => {
+      for (const listener of [...listeners]) listener(error);
+    };
+    try {
+      const link = await Link.open({ open, decode, onLost });
+      return new RemoteLink(link, await handshake(link), listeners);
+    } catch (error) {
+      throw error instanceof ConnectionError ? (error.cause ?? new Error(error.message)) : error;
+    }
   }
 
   get isOpen(): boolean {
-    return this.#end === undefined;
+    return !this.#link.isClosed;
   }
 
-  /** Nobody waits for anything that comes over it. */
-  get isQuiet(): boolean {
-    return this.#waiting.size === 0 && this.#listeners.size === 0;
+  get isIdle(): boolean {
+    return this.#link.isIdle;
   }
 
-  /** Rejects with the daemon's error, or with LinkLost. `received` is told before any frame behind the reply. */
-  request(method: string, params: unknown, received?: (data: unknown) => void): Promise<unknown> {
-    if (this.#end) return Promise.reject(this.#end);
-    // Nobody waited, so that nothing was to be heard: silence counts from here on.
-    if (this.isQuiet) this.#lastHeard = performance.now();
-    const id = String(this.#nextId++);
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, {
-        resolve: (data) => {
-          received?.(data);
-          resolve(data);
-        },
-        reject,
-      });
-      this.#carrier!.send(JSON.stringify({ id, method, params }));
-    });
+  /** Rejects with the remote daemon's error, or with a ConnectionError if the link is lost before the reply. */
+  request(method: string, params: unknown, options?: RequestOptions): Promise<unknown> {
+    return this.#link.request(method, params, options);
   }
 
-  /** A request by which the frames of an id begin or end: until it is answered, it is open whose they are. */
+  /** Sends a request by which the frames of an id begin or end. */
   arrange(
     { id, by }: { id: string; by: object },
     method: string,
     params: unknown,
-    received?: (data: unknown) => void,
+    options?: RequestOptions,
   ): Promise<unknown> {
-    const answer = this.request(method, params, received);
-    const arrangement = { id, by, answer };
-    this.#unsettled.add(arrangement);
-    const settle = () => void this.#unsettled.delete(arrangement);
-    answer.then(settle, settle);
-    return answer;
+    const reply = this.request(method, params, options);
+    const arrangement: Arrangement = { id, by, reply };
+    this.#arrangements.add(arrangement);
+    const settle = () => void this.#arrangements.delete(arrangement);
+    reply.then(settle, settle);
+    return reply;
   }
 
   /**
-   * Resolves when all is answered that others have under way with one of these ids; there may be more by then. What one
-   * has under way oneself is not waited for: it is answered in the order in which it was asked.
+   * Resolves when the arrangements that other connections have pending for one of these ids are settled; there may be
+   * new ones by then. Own arrangements are not awaited: the daemon replies to them in order.
    */
   othersUnsettled(ids: unknown[], by: object): Promise<unknown> | undefined {
-    if (this.#unsettled.size === 0) return undefined;
-    const others = [...this.#unsettled].filter((each) => each.by !== by && ids.includes(each.id));
-    return others.length > 0 ? Promise.allSettled(others.map(({ answer }) => answer)) : undefined;
+    if (this.#arrangements.size === 0) return undefined;
+    const others = [...this.#arrangements].filter((each) => each.by !== by && ids.includes(each.id));
+    return others.length > 0 ? Promise.allSettled(others.map(({ reply }) => reply)) : undefined;
   }
 
-  /** The frames of a stream or a terminal. */
-  listen(id: string, listener: (frame: RemoteFrame) => void): void {
-    this.#listeners.set(id, listener);
+  /** Frames of a stream or terminal go to this listener, which replaces an earlier one. */
+  listen(id: string, listener: FrameListener): void {
+    this.#link.listen(id, listener);
   }
 
-  unlisten(id: string): void {
-    this.#listeners.delete(id);
+  unlisten(id: string, listener: FrameListener): void {
+    this.#link.unlisten(id, listener);
   }
 
-  isListenedTo(id: string): boolean {
-    return this.#listeners.has(id);
+  hasListener(id: string): boolean {
+    return this.#link.hasListener(id);
   }
 
-  /** Closed on those who use it. */
+  /** Closes the link and reports it as lost to its users. */
   async abandon(error: Error): Promise<void> {
-    this.#lose(error);
-    await this.#carrier?.close();
+    await this.#link.abandon(error);
   }
 
   async close(): Promise<void> {
-    if (this.#end) return;
-    this.#finish(new LinkLost("the link was closed"));
-    await this.#carrier?.close();
-  }
-
-  async #greet(): Promise<void> {
-    const late = setTimeout(() => {
-      this.#lose(new Error(`nothing was heard within ${handshakeMs / 1000} s`));
-      void this.#carrier?.close();
-    }, handshakeMs);
-    try {
-      const pong = (await this.request("system.ping", {})) as Partial<Result<"system.ping">> | null;
-      if (typeof pong?.version !== "string") throw new Error(strangerWords);
-      this.version = pong.version;
-    } catch (error) {
-      await this.close();
-      throw error instanceof LinkLost && error.cause instanceof Error ? error.cause : error;
-    } finally {
-      clearTimeout(late);
-    }
-  }
-
-  #receive(text: string): void {
-    if (this.#end) return;
-    this.#lastHeard = performance.now();
-    try {
-      const frame = frameOf(text);
-      if (frame) this.#listeners.get(frame.id)?.(frame);
-      else this.#takeReply(replyFrom(text));
-    } catch (error) {
-      // Fields that are missing or of another type show where they are used.
-      if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
-      this.#lose(new Error(strangerWords, { cause: error }));
-      void this.#carrier?.close();
-    }
-  }
-
-  #takeReply(reply: Reply): void {
-    const id = String(reply.id);
-    const waiting = this.#waiting.get(id);
-    if (reply.ok) waiting?.resolve(reply.data);
-    else waiting?.reject(new TrlError(reply.error.code, reply.error.message, reply.error.data));
-    this.#waiting.delete(id); // not before: where its data cannot be used, who waits is told of the lost link
-  }
-
-  /** A machine that sleeps or a network that is gone closes nothing: it just says nothing any more. */
-  #listen(): void {
-    const silentMs = performance.now() - this.#lastHeard;
-    if (this.isQuiet || silentMs < askAfterMs) return;
-    if (silentMs < silenceMaxMs) void this.request("system.ping", {}).catch(() => {});
-    else {
-      this.#lose(new Error(`nothing was heard for ${Math.round(silentMs / 1000)} s`));
-      void this.#carrier?.close();
-    }
-  }
-
-  #lose(error: Error): void {
-    if (this.#end) return;
-    this.#finish(new LinkLost(error.message, { cause: error }));
-    for (const tell of [...this.onLost]) tell(error);
-  }
-
-  #finish(error: LinkLost): void {
-    this.#end = error;
-    clearInterval(this.#watch);
-    const waiting = [...this.#waiting.values()];
-    this.#waiting.clear();
-    this.#listeners.clear();
-    for (const { reject } of waiting) reject(error);
+    if (this.isOpen) await this.#link.close();
   }
 }
 
-/** Throws a TypeError where it is none: a program that merely says our requests back to us answers nothing. */
-function replyFrom(text: string): Reply {
-  const reply = JSON.parse(text) as Reply;
-  if (typeof (reply.ok ? reply.data : reply.error.code) === "undefined") throw new TypeError("no reply");
-  return reply;
+/** Resolves to the remote daemon's version. */
+async function handshake(link: Link<RemoteFrame>): Promise<string> {
+  const timer = setTimeout(
+    () => void link.abandon(new Error(`the daemon sent nothing within ${handshakeMs / 1000} s`)),
+    handshakeMs,
+  );
+  try {
+    const pong = (await link.request("system.ping", {})) as Partial<Result<"system.ping">> | null;
+    if (typeof pong?.version !== "string") throw new Error(foreignProtocol);
+    return pong.version;
+  } catch (error) {
+    if (!link.isClosed) await link.close();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Everything that is not a frame must be a reply: a program that echoes the requests is no daemon. */
+function decode(text: string): Message<RemoteFrame> {
+  const frame = frameOf(text);
+  return frame ? { id: frame.id, frame } : { reply: checkedReply(JSON.parse(text)) };
 }

@@ -1,74 +1,79 @@
-// A client's request to the daemon of another runtime, and its answer, as they are. What would be lost with a link is
-// found again by the command's id, which is therefore chosen here where the client has chosen none.
-import { isTrlError } from "../client/errors.ts";
+// Forwards a client's requests to the daemon of another runtime, and its replies, unchanged. After a lost link, a
+// command is found again by its id, so this chooses an id if the client has not.
+import { ConnectionError, isTrlError } from "../client/errors.ts";
 import { windowBytesMin } from "../protocol/fields.ts";
 import type { MethodName, Result } from "../protocol/methods.ts";
 import { validateParams } from "../protocol/validate.ts";
 import type { ClientLinks } from "./client-links.ts";
-import { asLoss, type RemoteConnection } from "./connection.ts";
-import { LinkLost } from "./link.ts";
+import { asLoss, type RemoteConnection, type SendOptions } from "./connection.ts";
 import type { Runtime } from "./runtime.ts";
 import { RemoteStream, type RemoteStreamOptions } from "./subscriptions/stream.ts";
 import type { RemoteSubscription } from "./subscriptions/subscription.ts";
-import { asItIs, type Presentation, RemoteTerminal } from "./subscriptions/terminal.ts";
+import { type Presentation, RemoteTerminal, verbatim } from "./subscriptions/terminal.ts";
 
-export interface Asking {
+/** Context of one forwarded request. */
+export interface ForwardContext {
   runtime: Runtime;
-  far: ClientLinks;
-  /** Runs once the reply to this request is on its way. */
+  links: ClientLinks;
+  /** Runs the action once the reply to this request is queued. */
   afterReply(action: () => void): void;
-  /** The id of a command that is about to be started: the one that the client has chosen, or one of ours. */
+  /** The id of a new command: the client's choice if it made one, else a new id. Adds it to the routing table. */
   newCommandId(chosen: unknown): string;
 }
 
 type Fields = Record<string, unknown>;
 
-export function forward(method: MethodName, params: Fields, asking: Asking): Promise<unknown> {
-  const { far, runtime } = asking;
+export function forward(method: MethodName, params: Fields, context: ForwardContext): Promise<unknown> {
+  const { links, runtime } = context;
   switch (method) {
     case "exec.run":
-      return run(params, asking);
+      return run(params, context);
     case "exec.stream":
-      return stream(params, asking);
+      return stream(params, context);
     case "exec.attach":
-      return attach(params, asking);
+      return attach(params, context);
     case "pty.subscribe":
-      return subscribe(params, asking, asItIs);
+      return subscribe(params, context, verbatim);
     case "exec.ack":
-      return acknowledge(params, asking);
+      return acknowledge(params, context);
     case "exec.detach":
-      return toFollowers(method, params, "stream_id", asking);
+      return toSubscriptions(method, params, "stream_id", context);
     case "pty.ack":
     case "pty.unsubscribe":
-      return toFollowers(method, params, "session_id", asking);
+      return toSubscriptions(method, params, "session_id", context);
     default:
-      return far.connection(runtime).request(method, params);
+      return links.connection(runtime).request(method, params);
   }
 }
 
-async function run(given: Fields, { far, runtime, newCommandId }: Asking): Promise<unknown> {
+async function run(given: Fields, { links, runtime, newCommandId }: ForwardContext): Promise<unknown> {
   const params = { ...given, command_id: newCommandId(given["command_id"]) };
   const { command_id, check, encoding } = params as Fields & { command_id: string };
-  const connection = far.connection(runtime);
-  const result = { stream_id: command_id, check, encoding };
+  const connection = links.connection(runtime);
+  const wait = { stream_id: command_id, check, encoding };
   return await startOnce(connection, "exec.run", params, {
-    recover: () => connection.request("exec.wait", result),
+    recover: () => connection.request("exec.wait", wait),
   });
 }
 
-async function stream(given: Fields, { far, runtime, afterReply, newCommandId }: Asking): Promise<unknown> {
+async function stream(
+  given: Fields,
+  { links, runtime, afterReply, newCommandId }: ForwardContext,
+): Promise<unknown> {
   const params: Fields & { command_id: string } = { ...given, command_id: newCommandId(given["command_id"]) };
   const { command_id, session_id } = params;
-  const connection = far.connection(runtime);
-  const follower = new RemoteStream(command_id, connection, far.outlet, wishesOf(params));
-  return await following(follower, afterReply, () =>
-    startOnce(connection, "exec.stream", windowed(params, follower), {
-      follower,
+  const connection = links.connection(runtime);
+  const subscription = new RemoteStream(command_id, connection, links.writer, streamOptions(params));
+  return await startAfterReply(subscription, afterReply, () =>
+    startOnce(connection, "exec.stream", withWindow(params, subscription), {
+      subscription,
       recover: async () => {
-        const attached = { ...wishesOf(params), stream_id: command_id };
-        const { patienceMs } = runtime;
-        await again(runtime, (how) =>
-          attachOnce(connection, windowed(attached, follower), follower, { patienceMs, ...how }),
+        const attached = { ...streamOptions(params), stream_id: command_id };
+        await retryOnLoss(runtime, (timeout) =>
+          attachOnce(connection, withWindow(attached, subscription), subscription, {
+            timeoutMs: runtime.retryTimeoutMs,
+            ...timeout,
+          }),
         );
         return { stream_id: command_id, session_id };
       },
@@ -76,71 +81,81 @@ async function stream(given: Fields, { far, runtime, afterReply, newCommandId }:
   );
 }
 
-async function attach(params: Fields, { far, runtime, afterReply }: Asking): Promise<unknown> {
+async function attach(params: Fields, { links, runtime, afterReply }: ForwardContext): Promise<unknown> {
   const id = String(params["stream_id"]);
-  const connection = far.toFollow(runtime, id);
-  const follower = new RemoteStream(id, connection, far.outlet, wishesOf(params));
-  return await following(follower, afterReply, () =>
-    again(runtime, (how) => attachOnce(connection, windowed(params, follower), follower, how)),
+  const connection = links.connectionFor(runtime, id);
+  const subscription = new RemoteStream(id, connection, links.writer, streamOptions(params));
+  return await startAfterReply(subscription, afterReply, () =>
+    retryOnLoss(runtime, (timeout) =>
+      attachOnce(connection, withWindow(params, subscription), subscription, timeout),
+    ),
   );
 }
 
 export async function subscribe(
   params: Fields,
-  { far, runtime, afterReply }: Asking,
+  { links, runtime, afterReply }: ForwardContext,
   presentation: Presentation,
 ): Promise<unknown> {
   const id = String(params["session_id"]);
-  const connection = far.connection(runtime);
-  const follower = new RemoteTerminal(id, connection, far.outlet, {
+  const connection = links.connection(runtime);
+  const subscription = new RemoteTerminal(id, connection, links.writer, {
     presentation,
     windowBytes: numberOf(params["window_bytes"]),
     isPassive: params["passive"] === true,
     exitsAfterTree: params["exit_after_tree"] === true,
     beginsWithRedraw: params["from"] === undefined && params["replay"] !== "none",
   });
-  const received = (data: unknown) => follower.beginsAt(data as Result<"pty.subscribe">);
-  return await following(follower, afterReply, () =>
-    again(runtime, (how) =>
-      connection.once("pty.subscribe", windowed(params, follower), { ...how, received, follower }),
+  const received = (data: unknown) => subscription.setStart(data as Result<"pty.subscribe">);
+  return await startAfterReply(subscription, afterReply, () =>
+    retryOnLoss(runtime, (timeout) =>
+      connection.send("pty.subscribe", withWindow(params, subscription), {
+        ...timeout,
+        received,
+        subscription,
+      }),
     ),
   );
 }
 
-/** A client's window is kept here; what it may have is here already, or on its way. */
-async function acknowledge(given: Fields, { far, runtime }: Asking): Promise<unknown> {
+/** This daemon enforces the client's window, so the acknowledgement ends here. */
+async function acknowledge(given: Fields, { links, runtime }: ForwardContext): Promise<unknown> {
   const params = validateParams("exec.ack", given);
   const { stream_id } = params;
-  for (const connection of far.following(runtime, stream_id)) {
-    const follower = connection.followed(stream_id);
-    if (follower instanceof RemoteStream) follower.acknowledge(params);
+  for (const connection of links.subscribedTo(runtime, stream_id)) {
+    const subscription = connection.subscriptionOf(stream_id);
+    if (subscription instanceof RemoteStream) subscription.acknowledge(params);
   }
   return { stream_id };
 }
 
-/** What is said of something that is followed goes to where it is followed. */
-async function toFollowers(
+/** Sends a request about a subscription over the connections that have it. */
+async function toSubscriptions(
   method: MethodName,
   params: Fields,
   idField: "stream_id" | "session_id",
-  { far, runtime }: Asking,
+  { links, runtime }: ForwardContext,
 ): Promise<unknown> {
   const id = String(params[idField]);
-  const connections = far.following(runtime, id);
-  if (connections.length === 0) return await far.connection(runtime).request(method, params);
+  const connections = links.subscribedTo(runtime, id);
+  if (connections.length === 0) return await links.connection(runtime).request(method, params);
   const isEnd = method === "exec.detach" || method === "pty.unsubscribe";
   const replies = connections.map(async (connection) => {
-    const follower = connection.followed(id);
+    const subscription = connection.subscriptionOf(id);
     try {
-      return await connection.once(method, params, isEnd ? { received: () => follower?.endedThere() } : {});
+      return await connection.send(
+        method,
+        params,
+        isEnd ? { received: () => subscription?.endedRemotely() } : {},
+      );
     } catch (error) {
-      if (!(error instanceof LinkLost)) throw error;
-      if (isEnd) follower?.endedThere(); // the daemon there has let go of it with the link
+      if (!(error instanceof ConnectionError)) throw error;
+      if (isEnd) subscription?.endedRemotely(); // the remote daemon has detached it with the link
       return isEnd ? { [idField]: id, [endedFields[method]!]: true } : { [idField]: id };
     }
   });
   const [reply] = await Promise.all(replies);
-  if (isEnd) await far.outlet.emptied(); // who comes again must not meet what is left of this
+  if (isEnd) await links.writer.drained(); // frames of this subscription must not mix with those of a later one
   return reply;
 }
 
@@ -149,91 +164,93 @@ const endedFields: Partial<Record<MethodName, string>> = {
   "pty.unsubscribe": "unsubscribed",
 };
 
-async function following(
-  follower: RemoteSubscription,
-  afterReply: Asking["afterReply"],
-  ask: () => Promise<unknown>,
+/** The subscription sends nothing before the reply; it ends if the request fails. */
+async function startAfterReply(
+  subscription: RemoteSubscription,
+  afterReply: ForwardContext["afterReply"],
+  request: () => Promise<unknown>,
 ): Promise<unknown> {
   try {
-    const reply = await ask();
-    afterReply(() => follower.start());
+    const reply = await request();
+    afterReply(() => subscription.start());
     return reply;
   } catch (error) {
-    follower.end();
+    subscription.end();
     throw error;
   }
 }
 
-interface Patience {
-  patienceMs?: number;
-}
+type LinkTimeout = Pick<SendOptions, "timeoutMs">;
 
 const attachOnce = (
   connection: RemoteConnection,
   params: Fields,
-  follower: RemoteStream,
-  how: Patience,
+  subscription: RemoteStream,
+  timeout: LinkTimeout,
 ): Promise<unknown> =>
-  connection.once("exec.attach", params, {
-    ...how,
-    follower,
-    received: (data) => follower.beginsAt(data as Result<"exec.attach">),
+  connection.send("exec.attach", params, {
+    ...timeout,
+    subscription,
+    received: (data) => subscription.setStart(data as Result<"exec.attach">),
   });
 
-/** For what a new link does not know yet, so that it may be asked for as often as need be. */
-async function again({ patienceMs }: Runtime, ask: (how: Patience) => Promise<unknown>): Promise<unknown> {
-  for (let how: Patience = {}; ; how = { patienceMs }) {
+/** Repeats the request on a new link each time the link is lost: the new link has no subscription yet. */
+async function retryOnLoss(
+  { retryTimeoutMs }: Runtime,
+  request: (timeout: LinkTimeout) => Promise<unknown>,
+): Promise<unknown> {
+  for (let timeout: LinkTimeout = {}; ; timeout = { timeoutMs: retryTimeoutMs }) {
     try {
-      return await ask(how);
+      return await request(timeout);
     } catch (error) {
-      if (!(error instanceof LinkLost)) throw error;
+      if (!(error instanceof ConnectionError)) throw error;
     }
   }
 }
 
-/** A command is started once, whatever becomes of the link: it is looked for by its id before it is sent again. */
+/** Starts a command exactly once: after a lost link, looks for the command by its id before repeating the request. */
 async function startOnce(
   connection: RemoteConnection,
   method: "exec.run" | "exec.stream",
   params: Fields,
-  { follower, recover }: { follower?: RemoteSubscription; recover: () => Promise<unknown> },
+  { subscription, recover }: { subscription?: RemoteSubscription; recover: () => Promise<unknown> },
 ): Promise<unknown> {
-  for (let isRepeated = false; ; isRepeated = true) {
+  for (let isRetry = false; ; isRetry = true) {
     try {
-      const patience = isRepeated ? { patienceMs: connection.runtime.patienceMs } : {};
-      return await connection.once(method, params, { ...patience, ...(follower ? { follower } : {}) });
+      const timeout = isRetry ? { timeoutMs: connection.runtime.retryTimeoutMs } : {};
+      return await connection.send(method, params, { ...timeout, ...(subscription ? { subscription } : {}) });
     } catch (error) {
-      const isLost = error instanceof LinkLost;
-      if (!isLost && !isRepeated) throw error;
-      // The first one may have arrived after all, while we asked.
+      const isLost = error instanceof ConnectionError;
+      if (!isLost && !isRetry) throw error;
+      // The first request may have arrived after the search, so its id is in use or its session is busy.
       const mayHaveArrived = isTrlError(error, "INVALID_PARAMS", "SESSION_BUSY");
       if (!isLost && !mayHaveArrived) throw asLoss(error, connection.runtime);
       const found = await recover().catch((failure: unknown) => {
         if (isTrlError(failure, "RUNTIME_UNAVAILABLE")) throw asLoss(failure, connection.runtime);
         if (!isTrlError(failure, "STREAM_NOT_FOUND")) throw failure;
         if (!isLost) throw error;
-        return undefined; // it has never been there, so that it may be sent
+        return undefined; // the request never arrived, so it may be repeated
       });
       if (found !== undefined) return found;
     }
   }
 }
 
-/** Params that make no sense stay as they are: the daemon there says what is wrong with them. */
-function windowed(params: Fields, { terms }: { terms: Fields }): Fields {
+/** Invalid params stay unchanged: the remote daemon reports what is wrong with them. */
+function withWindow(params: Fields, { windowParams }: { windowParams: Fields }): Fields {
   const { window_bytes, resume_key } = params;
-  const isOdd = window_bytes != null && !(Number(window_bytes) >= windowBytesMin);
-  return isOdd || (resume_key != null && window_bytes == null) ? params : { ...params, ...terms };
+  const isInvalid = window_bytes != null && !(Number(window_bytes) >= windowBytesMin);
+  return isInvalid || (resume_key != null && window_bytes == null) ? params : { ...params, ...windowParams };
 }
 
-/** Of params that nobody has checked yet; the daemon there will. */
-function wishesOf(params: Fields): RemoteStreamOptions {
+/** Reads unchecked params, which the remote daemon validates. */
+function streamOptions(params: Fields): RemoteStreamOptions {
   const numbers = ["stdout_offset", "stderr_offset", "stall_timeout_s", "window_bytes"] as const;
-  const wishes: Fields = {};
-  for (const name of numbers) if (numberOf(params[name]) !== undefined) wishes[name] = params[name];
+  const options: Fields = {};
+  for (const name of numbers) if (numberOf(params[name]) !== undefined) options[name] = params[name];
   for (const name of ["encoding", "resume_key"])
-    if (typeof params[name] === "string") wishes[name] = params[name];
-  return wishes as RemoteStreamOptions;
+    if (typeof params[name] === "string") options[name] = params[name];
+  return options as RemoteStreamOptions;
 }
 
 const numberOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);

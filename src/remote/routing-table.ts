@@ -1,17 +1,17 @@
-// Which id lives in which runtime, as far as it has been heard of. Of commands, and of sessions that have ended, only
-// the latest are remembered: there is no end to them, and who asks for an older one waits for a search.
+// The routing table: which runtime has which session and command, as far as replies have shown it. The number of
+// commands and of ended sessions is limited to the latest ones; requests for older ones cause a search.
 import type { RuntimesState } from "../upgrade/schema/document.ts";
 import { endedRoutesMax, streamRoutesMax } from "./limits.ts";
 import type { Runtime } from "./runtime.ts";
 
-interface Place {
+interface Route {
   runtime: Runtime;
   isLive: boolean;
 }
 
-export class Routes {
-  readonly #sessions = new Map<string, Place>();
-  /** Of the sessions; those that ended last are last. */
+export class RoutingTable {
+  readonly #sessions = new Map<string, Route>();
+  /** Ended sessions, the latest last. */
   readonly #ended = new Set<string>();
   readonly #streams = new Map<string, Runtime>();
 
@@ -33,8 +33,8 @@ export class Routes {
     else this.ended(id);
   }
 
-  /** Commands are found by a search. */
-  pack(): RuntimesState["routes"] {
+  /** Without the commands, which a search finds again. */
+  serialize(): RuntimesState["routes"] {
     return [...this.#sessions].map(([sessionId, { runtime, isLive }]) => ({
       sessionId,
       runtime: runtime.name,
@@ -42,11 +42,11 @@ export class Routes {
     }));
   }
 
-  /** Of a terminal something is kept for a while after its end. */
+  /** The route stays, since the remote daemon keeps the screen of an ended terminal for a while. */
   ended(id: string): void {
-    const place = this.#sessions.get(id);
-    if (!place) return;
-    place.isLive = false;
+    const route = this.#sessions.get(id);
+    if (!route) return;
+    route.isLive = false;
     this.#ended.add(id);
     if (this.#ended.size <= endedRoutesMax) return;
     const [oldest] = this.#ended;
@@ -67,17 +67,17 @@ export class Routes {
   }
 
   liveIn(runtime: Runtime): string[] {
-    const all = [...this.#sessions].filter(([, place]) => place.runtime === runtime && place.isLive);
+    const all = [...this.#sessions].filter(([, route]) => route.runtime === runtime && route.isLive);
     return all.map(([id]) => id);
   }
 
-  /** These are all that live there. */
-  keepOnly(runtime: Runtime, live: Set<string>): void {
+  /** `live` are all live sessions of the runtime; the others have ended. */
+  setLive(runtime: Runtime, live: Set<string>): void {
     for (const id of this.liveIn(runtime)) if (!live.has(id)) this.ended(id);
   }
 
   forget(runtime: Runtime): void {
-    for (const [id, place] of this.#sessions) if (place.runtime === runtime) this.removeSession(id);
-    for (const [id, place] of this.#streams) if (place === runtime) this.#streams.delete(id);
+    for (const [id, route] of this.#sessions) if (route.runtime === runtime) this.removeSession(id);
+    for (const [id, holder] of this.#streams) if (holder === runtime) this.#streams.delete(id);
   }
 }

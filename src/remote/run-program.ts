@@ -1,27 +1,29 @@
-// A program that answers and ends.
+// Runs a program to its end and collects its output.
 import { childProcesses } from "../util/lazy-modules.ts";
 
-export interface Answer {
+export interface ProgramResult {
   exitCode: number | null;
   stdout: string;
   stderr: string;
 }
 
-export interface RunLimits {
+export interface ProgramOptions {
   env: Record<string, string | undefined>;
-  /** It is killed then. */
-  maxMs: number;
+  /** The program is killed after this. */
+  timeoutMs: number;
+  /** Kills the program. */
   signal?: AbortSignal;
 }
 
-/** Rejects only where it cannot be started. */
-export function runProgram(argv: readonly string[], { env, maxMs, signal }: RunLimits): Promise<Answer> {
+/** Rejects only if the program cannot be started. */
+export function runProgram(argv: readonly string[], options: ProgramOptions): Promise<ProgramResult> {
+  const { env, timeoutMs, signal } = options;
   const [program = "", ...args] = argv;
   return new Promise((resolve, reject) => {
     const child = childProcesses().spawn(program, args, {
       stdio: ["ignore", "pipe", "pipe"],
       env: env as NodeJS.ProcessEnv,
-      timeout: maxMs,
+      timeout: timeoutMs,
       killSignal: "SIGKILL",
     });
     let stdout = "";

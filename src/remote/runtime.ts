@@ -1,116 +1,115 @@
-// One runtime: how it is, and the links to it. Each client has a link of its own, so that what the daemon there
-// remembers of a client is remembered of the right one; a link that was given back clean is kept for the next.
+// One runtime: its state, and the pool of links to its daemon. Each client has a link of its own, so that the remote
+// daemon ties client state (input, window sizes) to the right client; a clean link is reused by the next client.
 import { NoDaemonError, type OpenCarrier } from "../client/carriers/carrier.ts";
+import { ConnectionError } from "../client/errors.ts";
 import { TrlError } from "../protocol/errors.ts";
 import { type MethodName, methods, type Params, type Result } from "../protocol/methods.ts";
 import type { RuntimeSpec, runtimeStates, Unavailable } from "../protocol/runtime.ts";
 import type { Connector } from "./connectors/connector.ts";
-import { defaultPatienceS, idleLinkMs, idleLinksMax, lookAgainMs, lookMs } from "./limits.ts";
-import { LinkLost, RemoteLink } from "./link.ts";
-import { UnreachableError } from "./unreachable.ts";
+import { NotStartedError } from "./connectors/shell-connector.ts";
+import { defaultPatienceS, idleLinkMs, idleLinksMax, listRetryMs, listTimeoutMs } from "./limits.ts";
+import { RemoteLink } from "./link.ts";
 
-export interface ReadFailures {
+export interface RuntimeFailure {
   since: Date;
   reason: string;
-  /** To try again is of no use: the daemon there is gone for certain, or does not let us in. */
-  isHopeless: boolean;
+  /** Retries are of no use: the daemon is certainly gone, or refuses the connection. */
+  isPermanent: boolean;
+}
+
+export interface RuntimeEvents {
+  /** The daemon is gone, and with it everything that ran there. */
+  gone?(): void;
+  /** The daemon was a child process of the link: what is known of its sessions does not hold for the next one. */
+  reset?(): void;
+}
+
+export interface RequestMode {
+  /** Do not start a daemon that is not running. */
+  onlyIfRunning?: boolean;
 }
 
 export class Runtime {
   version: string | undefined;
   readonly labels: readonly string[];
-  readonly patienceMs: number;
+  /** How long subscriptions and repeatable requests wait for a lost link. */
+  readonly retryTimeoutMs: number;
   readonly #links = new Set<RemoteLink>();
   #idle: { link: RemoteLink; timer: Timer }[] = [];
-  /** Where the process at the other end is the daemon itself: the one link that all share. */
+  /** The one link that all clients share, if the process at its other end is the daemon itself. */
   #shared: Promise<RemoteLink> | undefined;
-  #isPrivate: boolean | undefined;
-  #trouble: ReadFailures | undefined;
-  /** Who looked waits for an answer, and will not be the only one. */
-  #silence: ReadFailures | undefined;
+  #isSingleLink: boolean | undefined;
+  #lastFailure: RuntimeFailure | undefined;
+  /** Set while a list waits for a reply past its timeout: later lists do not wait as well. */
+  #timeout: RuntimeFailure | undefined;
   #changedAt = new Date();
-  #lastTry = 0;
-  /** Who looked found that no daemon has been started there yet, which is no trouble. */
-  #isVacant = false;
-  /** What everybody is told since it was removed. */
+  #lastAttempt = 0;
+  /** The last attempt found that no daemon is running, which is not a failure. */
+  #isNotStarted = false;
+  /** Set when the runtime was removed: the error for every request from then on. */
   #removal: TrlError | undefined;
-  /** The daemon there is gone, and nothing lives there any more. */
-  onGone: () => void = () => {};
-  /** Its process was the link's: what is known of it is not true any more. */
-  onForgotten: () => void = () => {};
 
   constructor(
     readonly name: string,
     readonly spec: RuntimeSpec,
-    readonly opener: Connector,
+    readonly connector: Connector,
+    readonly events: RuntimeEvents = {},
   ) {
     this.labels = spec.labels ?? [];
-    this.patienceMs = (spec.patience_s ?? defaultPatienceS) * 1000;
+    this.retryTimeoutMs = (spec.patience_s ?? defaultPatienceS) * 1000;
   }
 
   get state(): (typeof runtimeStates)[number] {
-    if (this.trouble) return "unavailable";
+    if (this.failure) return "unavailable";
     return this.#links.size > 0 ? "connected" : "idle";
   }
 
   get since(): Date {
-    return this.trouble?.since ?? this.#changedAt;
+    return this.failure?.since ?? this.#changedAt;
   }
 
-  /** To try again is of no use. */
-  get isHopeless(): boolean {
-    return this.#removal !== undefined || this.trouble?.isHopeless === true;
+  /** Retries are of no use. */
+  get isPermanentlyGone(): boolean {
+    return this.#removal !== undefined || this.failure?.isPermanent === true;
   }
 
-  get trouble(): ReadFailures | undefined {
-    return this.#links.size === 0 && this.#trouble ? this.#trouble : this.#silence;
+  get failure(): RuntimeFailure | undefined {
+    return this.#links.size === 0 && this.#lastFailure ? this.#lastFailure : this.#timeout;
   }
 
-  /** Whether its one link is shared by all clients. */
-  get isPrivate(): boolean {
-    return this.#isPrivate === true;
+  /** All clients share one link. */
+  get isSingleLink(): boolean {
+    return this.#isSingleLink === true;
   }
 
-  get isVacant(): boolean {
-    return this.#isVacant;
+  get isNotStarted(): boolean {
+    return this.#isNotStarted;
   }
 
-  /** Whether who merely looks may ask it: it answers, or has not been asked in vain just now. */
-  get isWorthALook(): boolean {
-    if (this.#removal || this.#silence) return false;
+  /** Whether lists and searches may ask it: it answers, or the last failed attempt is long enough ago. */
+  get isListable(): boolean {
+    if (this.#removal || this.#timeout) return false;
     if (this.#links.size > 0) return true;
-    const isFresh = (this.#trouble || this.#isVacant) && performance.now() - this.#lastTry < lookAgainMs;
-    return !isFresh && this.opener.find !== undefined;
+    const hasFailed = this.#lastFailure !== undefined || this.#isNotStarted;
+    const isRecent = hasFailed && performance.now() - this.#lastAttempt < listRetryMs;
+    return !isRecent && this.connector.find !== undefined;
   }
 
-  /** A link for one client. Rejects with RUNTIME_UNAVAILABLE, or RUNTIME_NOT_FOUND where it was removed. */
-  async link(isLook = false): Promise<RemoteLink> {
+  /** A link for one client. Rejects with RUNTIME_UNAVAILABLE, or with RUNTIME_NOT_FOUND after the removal. */
+  async link(mode: RequestMode = {}): Promise<RemoteLink> {
     try {
-      return await this.#obtain(isLook);
+      return await this.#obtain(mode);
     } catch {
-      // What its door says to us is no answer to the client.
+      // The connector's own error is about the way to the daemon; the client gets it as the reason.
       throw this.#removal ?? this.unavailable(false);
     }
   }
 
-  async #obtain(isLook: boolean): Promise<RemoteLink> {
-    if (this.#removal) throw this.#removal;
-    if (this.#shared) return await this.#shared;
-    const kept = this.#idle.pop();
-    if (kept) {
-      clearTimeout(kept.timer);
-      return kept.link;
-    }
-    if (!this.opener.mayBePrivate || this.#isPrivate === false) return await this.#open(isLook);
-    this.#shared = this.#openFirst(isLook);
-    return await this.#shared;
-  }
-
-  /** From a client that has gone, or needs it no more. */
-  rollBack(link: RemoteLink, isClean: boolean): void {
-    if (!link.isOpen || this.isPrivate) return;
-    const mayStay = isClean && link.isQuiet && this.#idle.length < idleLinksMax && !this.#removal;
-    if (!mayStay) return void this.#close(link);
+  /** Takes a link back from a client. `isClean`: the remote daemon ties no client state to it. */
+  giveBack(link: RemoteLink, isClean: boolean): void {
+    if (!link.isOpen || this.isSingleLink) return;
+    const isReusable = isClean && link.isIdle && this.#idle.length < idleLinksMax && !this.#removal;
+    if (!isReusable) return void this.#close(link);
     const timer = setTimeout(() => {
       this.#idle = this.#idle.filter((it) => it.link !== link);
       void this.#close(link);
@@ -119,39 +118,39 @@ export class Runtime {
     this.#idle.push({ link, timer });
   }
 
-  /** One question, on a link that is at hand. */
-  async ask<M extends MethodName>(method: M, params: Params<M>, isLook = false): Promise<Result<M>> {
-    for (let isRepeated = false; ; isRepeated = true) {
-      const link = await this.link(isLook);
+  /** One request, on a link from the pool. */
+  async ask<M extends MethodName>(method: M, params: Params<M>, mode: RequestMode = {}): Promise<Result<M>> {
+    for (let isRetry = false; ; isRetry = true) {
+      const link = await this.link(mode);
       try {
         return (await link.request(method, params)) as Result<M>;
       } catch (error) {
-        // One that was kept may have died meanwhile.
-        if (!(error instanceof LinkLost)) throw error;
-        if (isRepeated || !("isRepeatable" in methods[method])) throw this.unavailable(true);
+        // A pooled link may have died unnoticed.
+        if (!(error instanceof ConnectionError)) throw error;
+        if (isRetry || !("isRepeatable" in methods[method])) throw this.unavailable(true);
       } finally {
-        this.rollBack(link, true);
+        this.giveBack(link, true);
       }
     }
   }
 
-  /** The same for those who do not wait for long: undefined where it takes longer or fails. */
+  /** As `ask`, with a short timeout. Resolves to undefined if the request takes longer or fails. */
   async askBriefly<M extends MethodName>(
     method: M,
     params: Params<M>,
-    isLook = false,
+    mode: RequestMode = {},
   ): Promise<Result<M> | undefined> {
-    const { promise: late, resolve } = Promise.withResolvers<undefined>();
+    const { promise: timeout, resolve } = Promise.withResolvers<undefined>();
     const timer = setTimeout(() => {
-      this.#silence ??= silence();
+      this.#timeout ??= noAnswer();
       resolve(undefined);
-    }, lookMs);
-    const answer = this.ask(method, params, isLook).catch(() => undefined);
-    void answer.finally(() => {
+    }, listTimeoutMs);
+    const reply = this.ask(method, params, mode).catch(() => undefined);
+    void reply.finally(() => {
       clearTimeout(timer);
-      this.#silence = undefined; // it has answered, or what is wrong with it is known by now
+      this.#timeout = undefined; // there is a reply, or `#lastFailure` has the reason
     });
-    return await Promise.race([answer, late]);
+    return await Promise.race([reply, timeout]);
   }
 
   unavailable(mayHaveRun: boolean): TrlError {
@@ -165,31 +164,44 @@ export class Runtime {
   }
 
   unavailability(): Unavailable {
-    const { since, reason } = this.#trouble ?? this.#silence ?? silence();
+    const { since, reason } = this.#lastFailure ?? this.#timeout ?? noAnswer();
     return { runtime: this.name, since: since.toISOString(), reason };
   }
 
-  /** Links are closed, and what was made for it is removed. */
-  async dispose(why: TrlError): Promise<void> {
-    this.#removal = why;
+  /** Closes all links and removes what the connector has made. */
+  async dispose(error: TrlError): Promise<void> {
+    this.#removal = error;
     for (const { timer } of this.#idle.splice(0)) clearTimeout(timer);
     const links = [...this.#links];
     this.#links.clear();
-    await Promise.allSettled(links.map((link) => link.abandon(why)));
-    await this.opener.dispose?.();
+    await Promise.allSettled(links.map((link) => link.abandon(error)));
+    await this.connector.dispose?.();
   }
 
-  /** Whether the process there is the daemon itself is known when it has been asked. */
-  async #openFirst(isLook: boolean): Promise<RemoteLink> {
+  async #obtain(mode: RequestMode): Promise<RemoteLink> {
+    if (this.#removal) throw this.#removal;
+    if (this.#shared) return await this.#shared;
+    const pooled = this.#idle.pop();
+    if (pooled) {
+      clearTimeout(pooled.timer);
+      return pooled.link;
+    }
+    if (!this.connector.mayBeSingleLink || this.#isSingleLink === false) return await this.#open(mode);
+    this.#shared = this.#openFirst(mode);
+    return await this.#shared;
+  }
+
+  /** Asks the daemon whether it serves its standard input: then its process lives and dies with this one link. */
+  async #openFirst(mode: RequestMode): Promise<RemoteLink> {
     try {
-      const link = await this.#open(isLook);
+      const link = await this.#open(mode);
       const { capabilities } = (await link.request("system.describe", {})) as Result<"system.describe">;
-      this.#isPrivate = (capabilities["transports"] as unknown[] | undefined)?.includes("stdin") ?? true;
-      if (!this.#isPrivate) this.#shared = undefined;
+      this.#isSingleLink = (capabilities["transports"] as unknown[] | undefined)?.includes("stdin") ?? true;
+      if (!this.#isSingleLink) this.#shared = undefined;
       else
         link.onLost.add(() => {
-          this.#shared = this.#isPrivate = undefined;
-          this.onForgotten();
+          this.#shared = this.#isSingleLink = undefined;
+          this.events.reset?.();
         });
       return link;
     } catch (error) {
@@ -198,16 +210,16 @@ export class Runtime {
     }
   }
 
-  async #open(isLook: boolean): Promise<RemoteLink> {
-    const open: OpenCarrier | undefined = isLook ? this.opener.find : this.opener.open;
+  async #open({ onlyIfRunning = false }: RequestMode): Promise<RemoteLink> {
+    const open: OpenCarrier | undefined = onlyIfRunning ? this.connector.find : this.connector.open;
     if (!open) throw this.unavailable(false);
-    this.#lastTry = performance.now();
+    this.#lastAttempt = performance.now();
     let link: RemoteLink;
     try {
       link = await RemoteLink.open(open);
     } catch (error) {
-      this.#isVacant = error instanceof UnreachableError;
-      if (this.#isVacant) this.#trouble = undefined;
+      this.#isNotStarted = error instanceof NotStartedError;
+      if (this.#isNotStarted) this.#lastFailure = undefined;
       else this.#failed(error as Error, error instanceof NoDaemonError || error instanceof TrlError);
       throw error;
     }
@@ -218,8 +230,8 @@ export class Runtime {
     link.onLost.add((error) => this.#lost(link, error));
     if (this.#links.size === 0) this.#changedAt = new Date();
     this.#links.add(link);
-    this.#trouble = undefined;
-    this.#isVacant = false;
+    this.#lastFailure = undefined;
+    this.#isNotStarted = false;
     this.version = link.version;
     return link;
   }
@@ -233,15 +245,19 @@ export class Runtime {
     this.#links.delete(link);
     this.#idle = this.#idle.filter((it) => it.link !== link || clearTimeout(it.timer));
     if (this.#links.size > 0) return;
-    this.#trouble = undefined; // what was wrong with another link: until now it could be reached
-    this.#failed(error, error instanceof NoDaemonError || this.isPrivate);
+    this.#lastFailure = undefined; // it is older than this link, which worked until now
+    this.#failed(error, error instanceof NoDaemonError || this.isSingleLink);
   }
 
-  #failed(error: Error, isHopeless: boolean): void {
-    if (error instanceof NoDaemonError) this.onGone();
-    const since = this.#trouble?.since ?? this.#silence?.since ?? new Date();
-    this.#trouble = { since, reason: error.message, isHopeless };
+  #failed(error: Error, isPermanent: boolean): void {
+    if (error instanceof NoDaemonError) this.events.gone?.();
+    const since = this.#lastFailure?.since ?? this.#timeout?.since ?? new Date();
+    this.#lastFailure = { since, reason: error.message, isPermanent };
   }
 }
 
-const silence = (): ReadFailures => ({ since: new Date(), reason: "it does not answer", isHopeless: false });
+const noAnswer = (): RuntimeFailure => ({
+  since: new Date(),
+  reason: "it does not answer",
+  isPermanent: false,
+});

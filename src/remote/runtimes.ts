@@ -1,30 +1,30 @@
-// All runtimes by name, and what lives where.
+// All runtimes by name, and the routing table of their sessions and commands.
 import { TrlError } from "../protocol/errors.ts";
 import type { Result } from "../protocol/methods.ts";
 import { hostRuntime, type RuntimeInfo, type RuntimeSpec, type Unavailable } from "../protocol/runtime.ts";
 import { specFrom } from "../protocol/runtime-spec.ts";
 import type { RuntimesState } from "../upgrade/schema/document.ts";
 import { nearest } from "../util/nearest.ts";
-import { type ConnectorSetup, connectorOf } from "./connectors/connector.ts";
-import { Routes } from "./routing-table.ts";
+import { type ConnectorContext, connectorOf } from "./connectors/connector.ts";
+import { RoutingTable } from "./routing-table.ts";
 import { Runtime } from "./runtime.ts";
 
 type Listing = "session.list" | "pty.list" | "exec.list";
 
-/** Its own, and not what it has elsewhere in turn: two daemons that know each other would ask for ever. */
+/** Without the sessions of its own runtimes: two daemons that are runtimes of each other would ask without end. */
 const ownOnly = { runtime: hostRuntime };
 
-/** What each runtime has said; those that did not are named. */
-export interface Look<M extends Listing> {
+/** Replies of all runtimes, and the runtimes that did not reply. */
+export interface RuntimeLists<M extends Listing> {
   answers: { runtime: Runtime; data: Result<M> }[];
   unavailable: Unavailable[];
 }
 
 export class Runtimes {
-  readonly routes = new Routes();
+  readonly routes = new RoutingTable();
   readonly #byName = new Map<string, Runtime>();
 
-  constructor(readonly context: ConnectorSetup) {}
+  constructor(readonly context: ConnectorContext) {}
 
   get isEmpty(): boolean {
     return this.#byName.size === 0;
@@ -37,9 +37,10 @@ export class Runtimes {
   add(name: string, spec: RuntimeSpec): Runtime {
     if (name === hostRuntime || this.#byName.has(name))
       throw new TrlError("INVALID_PARAMS", `name: there is a runtime "${name}" already`);
-    const runtime = new Runtime(name, spec, connectorOf(spec, this.context));
-    runtime.onGone = () => this.routes.keepOnly(runtime, new Set());
-    runtime.onForgotten = () => this.routes.forget(runtime);
+    const runtime: Runtime = new Runtime(name, spec, connectorOf(spec, this.context), {
+      gone: () => this.routes.setLive(runtime, new Set()),
+      reset: () => this.routes.forget(runtime),
+    });
     this.#byName.set(name, runtime);
     return runtime;
   }
@@ -68,69 +69,72 @@ export class Runtimes {
     await runtime.dispose(new TrlError("RUNTIME_NOT_FOUND", `the runtime "${name}" was removed`));
   }
 
-  /** Links are made anew by the program that comes, and what lives where is known to it. */
-  pack(): RuntimesState {
+  /** For an upgrade: the new executable opens new links, and knows the routes. */
+  serialize(): RuntimesState {
     return {
       runtimes: this.all.map(({ name, spec }) => ({ name, spec: { ...spec } })),
-      routes: this.routes.pack(),
+      routes: this.routes.serialize(),
     };
   }
 
-  takeOver({ runtimes, routes }: RuntimesState): void {
+  restore({ runtimes, routes }: RuntimesState): void {
     for (const { name, spec } of runtimes) this.add(name, specFrom(spec));
     for (const { sessionId, runtime, isLive } of routes)
       this.routes.addSession(sessionId, this.get(runtime), isLive);
   }
 
-  /** What ends with the link to it, and has sessions. */
-  get boundToUs(): Runtime[] {
-    const ends = ({ isPrivate, spec }: Runtime) => isPrivate || ("image" in spec && spec.image !== undefined);
-    return this.all.filter((runtime) => ends(runtime) && this.routes.liveIn(runtime).length > 0);
+  /** Runtimes with sessions that end when this process ends, since their daemon or container belongs to it. */
+  get boundToProcess(): Runtime[] {
+    const isBound = ({ isSingleLink, spec }: Runtime) =>
+      isSingleLink || ("image" in spec && spec.image !== undefined);
+    return this.all.filter((runtime) => isBound(runtime) && this.routes.liveIn(runtime).length > 0);
   }
 
   async close(): Promise<void> {
-    const why = new TrlError("RUNTIME_UNAVAILABLE", "the daemon is shutting down");
-    await Promise.allSettled(this.all.map((runtime) => runtime.dispose(why)));
+    const error = new TrlError("RUNTIME_UNAVAILABLE", "the daemon is shutting down");
+    await Promise.allSettled(this.all.map((runtime) => runtime.dispose(error)));
   }
 
   infoOf(runtime: Runtime, runningCommands: number | null = null): RuntimeInfo {
-    const { name, spec, labels, state, since, trouble, version, opener } = runtime;
+    const { name, spec, labels, state, since, failure, version, connector } = runtime;
     return {
       name,
       kind: spec.kind,
-      target: opener.target,
+      target: connector.target,
       labels: [...labels],
       state,
       since: since.toISOString(),
-      reason: trouble?.reason ?? null,
+      reason: failure?.reason ?? null,
       version: version ?? null,
       running_commands: runningCommands,
       sessions: this.routes.liveIn(runtime).length,
     };
   }
 
-  /** Asks those that can be asked for a list, and learns from it what lives where. */
-  async look<M extends Listing>(method: M, only = this.all): Promise<Look<M>> {
-    const look: Look<M> = { answers: [], unavailable: [] };
-    const asked = only.map(async (runtime) => {
-      if (!runtime.isWorthALook) {
-        if (runtime.trouble) look.unavailable.push(runtime.unavailability());
+  /** Requests a list from all runtimes that are running, and updates the routing table from the replies. */
+  async list<M extends Listing>(method: M, only = this.all): Promise<RuntimeLists<M>> {
+    const lists: RuntimeLists<M> = { answers: [], unavailable: [] };
+    const replies = only.map(async (runtime) => {
+      if (!runtime.isListable) {
+        if (runtime.failure) lists.unavailable.push(runtime.unavailability());
         return;
       }
-      const data = (await runtime.askBriefly(method, ownOnly, true)) as Result<M> | undefined;
+      const data = (await runtime.askBriefly(method, ownOnly, { onlyIfRunning: true })) as
+        | Result<M>
+        | undefined;
       if (data === undefined) {
-        if (!runtime.isVacant) look.unavailable.push(runtime.unavailability());
+        if (!runtime.isNotStarted) lists.unavailable.push(runtime.unavailability());
       } else {
-        look.answers.push({ runtime, data });
-        this.#learn(method, runtime, data);
+        lists.answers.push({ runtime, data });
+        this.#updateRoutes(method, runtime, data);
       }
     });
-    await Promise.all(asked);
-    look.answers.sort((a, b) => this.all.indexOf(a.runtime) - this.all.indexOf(b.runtime));
-    return look;
+    await Promise.all(replies);
+    lists.answers.sort((a, b) => this.all.indexOf(a.runtime) - this.all.indexOf(b.runtime));
+    return lists;
   }
 
-  #learn(method: Listing, runtime: Runtime, data: unknown): void {
+  #updateRoutes(method: Listing, runtime: Runtime, data: unknown): void {
     if (method === "exec.list") {
       for (const { stream_id } of (data as Result<"exec.list">).streams)
         if (!this.routes.ofStream(stream_id)) this.routes.addStream(stream_id, runtime);
@@ -144,14 +148,14 @@ export class Runtimes {
       const holder = this.routes.ofSession(session_id);
       if (!holder || holder === runtime) this.routes.addSession(session_id, runtime, isLive);
     }
-    if (method === "session.list") this.routes.keepOnly(runtime, live);
+    if (method === "session.list") this.routes.setLive(runtime, live);
   }
 
-  /** As it says itself; as it is remembered where it cannot be asked. */
+  /** By the remote daemon's own list if it is connected, else by the routing table. */
   async #liveIn(runtime: Runtime): Promise<string[]> {
     if (runtime.state === "connected") {
-      const data = await runtime.askBriefly("session.list", ownOnly, true);
-      if (data) this.#learn("session.list", runtime, data);
+      const data = await runtime.askBriefly("session.list", ownOnly, { onlyIfRunning: true });
+      if (data) this.#updateRoutes("session.list", runtime, data);
     }
     return this.routes.liveIn(runtime);
   }

@@ -1,20 +1,21 @@
-/** The way out to a client: bounded, and overtaken by replies. */
+// What src/remote needs of a client's connection: a bounded queue for frames, which replies overtake.
 export interface FrameWriter {
-  readonly hasRoom: boolean;
+  readonly isWritable: boolean;
   readonly isClosed: boolean;
-  /** The client cannot say anything any more, such as how much it has taken. */
-  readonly isDeaf: boolean;
-  /** Never calls `roomMade` of a user. */
+  /** The client can send nothing any more, acknowledgements included. */
+  readonly isInputEnded: boolean;
+  /** Never calls `onWritable` of a user. */
   send(frame: Uint8Array): void;
-  /** Resolves when what was sent before has left, or never will. */
-  emptied(): Promise<void>;
-  /** Who is attached is told, and keeps the client's connection open. */
+  /** Resolves when everything sent before is flushed, or never can be. */
+  drained(): Promise<void>;
+  /** An attached user gets the callbacks, and holds the client's connection open until it detaches. */
   attach(user: FrameWriterUser): void;
   detach(user: FrameWriterUser): void;
 }
 
 export interface FrameWriterUser {
-  roomMade(): void;
-  /** The client has gone. */
-  closed(): void;
+  /** The queue has capacity again. */
+  onWritable(): void;
+  /** The client has disconnected. */
+  onClosed(): void;
 }

@@ -1,26 +1,26 @@
-// One client that follows one command: reads from the command's output as fast as the client takes it, and no
-// faster. A client that takes nothing for a while is let go, so that it does not hold the command for ever.
+// One client attached to one command: reads the command's output as fast as the client takes it. A client that takes
+// nothing within the stall timeout is detached, so that backpressure does not block the command for ever.
 import type { KnownCommand } from "../core/command/command.ts";
 import { type Offsets, type OutputReader, type StreamName, streamNames } from "../core/command/output.ts";
 import { type Encoding, type ExitFrame, isTimeout } from "../protocol/exec.ts";
 import { encodeFrame } from "../protocol/frame.ts";
-import type { ByteEncoder } from "../util/byte-encoder.ts";
 import { AttachmentWindow } from "./attachment-window.ts";
 import { base64FrameBytesMax, frameBytesMax } from "./limits.ts";
 import type { OutgoingQueue, QueueSubscriber } from "./outgoing-queue.ts";
-import { hold, holdForNext, leave, releaseForNext, takeOver } from "./resume-points.ts";
-import { gapFrame, outputFrame } from "./stream-frames.ts";
+import type { ResumePoints } from "./resume-points.ts";
+import { gapFrame, type StreamFrames } from "./stream-frames.ts";
 
 export interface AttachmentSpec {
   command: KnownCommand;
   from: Offsets;
   encoding: Encoding;
-  encoder: ByteEncoder;
-  lane: OutgoingQueue;
+  queue: OutgoingQueue;
+  frames: StreamFrames;
+  resumePoints: ResumePoints;
   stallTimeoutS: number;
-  /** Where the client says how much it has taken. */
+  /** Defined if the client acknowledges output. */
   windowBytes: number | undefined;
-  /** Where it may come back after its connection broke: what it has not taken is kept for it. */
+  /** Unacknowledged output is kept for a client that reconnects with this key. */
   resumeKey: string | undefined;
   onEnd(): void;
 }
@@ -30,29 +30,31 @@ export class Attachment implements QueueSubscriber {
   readonly #reader: OutputReader;
   #stallTimer: Timer | undefined;
   readonly #window: AttachmentWindow | undefined;
-  /** Stands where the client has said that it has come, while the reader runs ahead. */
-  #place: OutputReader | undefined;
+  /** Stays at the acknowledged offsets while `#reader` runs ahead, so that unacknowledged output is kept. */
+  #acknowledgedReader: OutputReader | undefined;
   readonly #turns: StreamName[] = ["stderr", "stdout"];
-  #isBusy = false;
+  #isWaitingForTurn = false;
   #isStarted = false;
-  #isOver = false;
+  #isEnded = false;
 
   /** From here on the command waits for this client; nothing is sent before `start`. */
   constructor(spec: AttachmentSpec) {
     this.#spec = spec;
-    const { output } = spec.command;
+    const { command, queue, resumeKey, resumePoints } = spec;
+    const { output } = command;
     if (spec.windowBytes !== undefined) {
-      // What is kept for somebody must leave room for what comes.
-      const roomBytes = Math.floor(Math.min(output.stdout.ringBytes, output.stderr.ringBytes) / 2);
-      const hasKey = spec.resumeKey !== undefined;
-      const bytes = hasKey ? Math.min(spec.windowBytes, roomBytes) : spec.windowBytes;
+      // Unacknowledged output must leave ring space for new output.
+      const keptBytesMax = Math.floor(Math.min(output.stdout.ringBytes, output.stderr.ringBytes) / 2);
+      const hasKey = resumeKey !== undefined;
+      const bytes = hasKey ? Math.min(spec.windowBytes, keptBytesMax) : spec.windowBytes;
       this.#window = new AttachmentWindow(bytes, spec.from);
-      if (hasKey || bytes <= roomBytes) this.#place = output.openReader({ ...spec.from }, () => {});
+      if (hasKey || bytes <= keptBytesMax)
+        this.#acknowledgedReader = output.openReader({ ...spec.from }, () => {});
     }
     this.#reader = output.openReader(spec.from, () => this.#advance());
-    releaseForNext(spec.command, spec.from);
-    if (spec.resumeKey !== undefined) takeOver(spec.command, spec.resumeKey, this);
-    spec.lane.attach(this);
+    resumePoints.releaseUnkeyed(command, spec.from);
+    if (resumeKey !== undefined) resumePoints.attach(command, resumeKey, this);
+    queue.attach(this);
   }
 
   start(): void {
@@ -60,67 +62,69 @@ export class Attachment implements QueueSubscriber {
     this.#advance();
   }
 
-  roomMade(): void {
+  onWritable(): void {
     clearTimeout(this.#stallTimer);
     this.#stallTimer = undefined;
     this.#advance();
   }
 
-  cutOff(): void {
-    const { command, resumeKey } = this.#spec;
-    if (this.#isOver || resumeKey !== undefined) return; // one with a key keeps its place by that
-    holdForNext(command, this.#window?.taken ?? onItsWay(this.#reader.offsets));
+  onDisconnect(): void {
+    const { command, resumeKey, resumePoints } = this.#spec;
+    if (this.#isEnded || resumeKey !== undefined) return; // `onClosed` keeps the point of a client with a key
+    resumePoints.keepUnkeyed(command, this.#window?.acknowledged ?? surelyReceived(this.#reader.offsets));
   }
 
-  closed(): void {
-    const { command, resumeKey, stallTimeoutS } = this.#spec;
-    if (this.#place && resumeKey !== undefined && !this.#isOver) {
-      hold(command, resumeKey, this.#place, stallTimeoutS);
-      this.#place = undefined;
+  onClosed(): void {
+    const { command, resumeKey, stallTimeoutS, resumePoints } = this.#spec;
+    if (this.#acknowledgedReader && resumeKey !== undefined && !this.#isEnded) {
+      resumePoints.keep(command, resumeKey, this.#acknowledgedReader, stallTimeoutS);
+      this.#acknowledgedReader = undefined;
     }
     this.end();
   }
 
   /** The client has taken everything before these offsets. */
-  acknowledge(taken: Partial<Offsets>): void {
-    this.#window?.take(taken, this.#reader.offsets);
-    if (this.#window && this.#place)
-      for (const name of streamNames) this.#place.moveTo(name, this.#window.taken[name]);
-    this.roomMade();
+  acknowledge(offsets: Partial<Offsets>): void {
+    this.#window?.acknowledge(offsets, this.#reader.offsets);
+    if (this.#window && this.#acknowledgedReader)
+      for (const name of streamNames) this.#acknowledgedReader.moveTo(name, this.#window.acknowledged[name]);
+    this.onWritable();
   }
 
-  /** Sends one frame, and the next one in another turn: other clients and requests come in between. */
+  /** Sends one frame; the next one follows in another turn of the event loop, so that other clients are served. */
   #advance(): void {
-    if (!this.#isStarted || this.#isOver || this.#isBusy) return;
-    if (!this.#spec.lane.hasRoom || this.#roomInWindow <= 0) {
+    if (!this.#isStarted || this.#isEnded || this.#isWaitingForTurn) return;
+    if (!this.#spec.queue.isWritable || this.#windowSpace <= 0) {
       this.#watchForStall();
       return;
     }
-    this.#isBusy = this.#sendNext(); // until the next turn
-    if (this.#isBusy) setImmediate(() => this.#resume());
+    if (!this.#sendNext()) return;
+    this.#isWaitingForTurn = true;
+    setImmediate(() => {
+      this.#isWaitingForTurn = false;
+      this.#advance();
+    });
   }
 
-  /** It has closed its side for good, and wants the rest. One with a key may just be losing its connection. */
-  get #isSilent(): boolean {
-    const { lane, resumeKey } = this.#spec;
-    return lane.isDeaf && resumeKey === undefined;
+  /**
+   * The client has closed its sending side and wants the rest without acknowledging it. A client with a resume key may
+   * just be losing its connection, so its window still applies.
+   */
+  get #ignoresWindow(): boolean {
+    const { queue, resumeKey } = this.#spec;
+    return queue.isInputEnded && resumeKey === undefined;
   }
 
-  get #roomInWindow(): number {
-    if (!this.#window || this.#isSilent) return frameBytesMax;
-    return this.#window.roomAfter(this.#reader.offsets);
+  get #windowSpace(): number {
+    if (!this.#window || this.#ignoresWindow) return frameBytesMax;
+    return this.#window.spaceAfter(this.#reader.offsets);
   }
 
-  #resume(): void {
-    this.#isBusy = false;
-    this.#advance();
-  }
-
-  /** False where there is nothing to send for now. */
+  /** False if there is nothing to send for now. */
   #sendNext(): boolean {
     for (const stream of this.#turns) {
       if (!this.#sendFrom(stream)) continue;
-      if (stream === this.#turns[0]) this.#turns.reverse(); // neither keeps the other waiting
+      if (stream === this.#turns[0]) this.#turns.reverse(); // streams alternate
       return true;
     }
     if (this.#reader.isAtEnd) this.#sendExit();
@@ -128,23 +132,24 @@ export class Attachment implements QueueSubscriber {
   }
 
   #sendFrom(stream: StreamName): boolean {
-    const { command, encoding, encoder, lane } = this.#spec;
-    const wholeMax = encoding === "base64" ? base64FrameBytesMax : frameBytesMax;
-    const bytesMax = Math.min(wholeMax, Math.max(this.#roomInWindow, pieceBytesMin));
+    const { command, encoding, queue, frames } = this.#spec;
+    const frameMax = encoding === "base64" ? base64FrameBytesMax : frameBytesMax;
+    const bytesMax = Math.min(frameMax, Math.max(this.#windowSpace, pieceBytesMin));
     const piece = this.#reader.peek(stream, bytesMax, encoding === "utf8");
-    const made = piece && outputFrame(command.id, piece, { encoding, encoder }, this.#window !== undefined);
-    if (!made) return false;
-    this.#reader.moveTo(stream, piece.offset + made.bytes);
-    if (this.#isSilent) this.#place?.moveTo(stream, piece.offset + made.bytes); // it cannot say that it has taken it
-    if (piece.missingFrom !== undefined) lane.send(gapFrame(command.id, piece));
-    lane.send(made.frame);
+    const encoded = piece && frames.output(command.id, piece, encoding, this.#window !== undefined);
+    if (!encoded) return false;
+    const end = piece.offset + encoded.bytes;
+    this.#reader.moveTo(stream, end);
+    if (this.#ignoresWindow) this.#acknowledgedReader?.moveTo(stream, end); // no acknowledgement will come
+    if (piece.missingFrom !== undefined) queue.send(gapFrame(command.id, piece));
+    queue.send(encoded.frame);
     return true;
   }
 
   #sendExit(): void {
-    const { command, lane } = this.#spec;
+    const { command, queue } = this.#spec;
     const { exitCode, signal, reason, durationMs, leftovers, receipt } = command.outcome!;
-    lane.send(
+    queue.send(
       encodeFrame({
         stream_id: command.id,
         type: "exit",
@@ -163,46 +168,46 @@ export class Attachment implements QueueSubscriber {
   }
 
   #watchForStall(): void {
-    const { lane, stallTimeoutS } = this.#spec;
+    const { queue, stallTimeoutS } = this.#spec;
     if (this.#stallTimer !== undefined || stallTimeoutS === 0) return;
     const check = () => {
-      const lastProgress = this.#window ? this.#window.lastProgress : lane.lastProgress;
+      const lastProgress = this.#window ? this.#window.lastProgress : queue.lastProgress;
       const leftMs = lastProgress + stallTimeoutS * 1000 - performance.now();
-      if (leftMs <= 0) this.#letGo();
+      if (leftMs <= 0) this.#endStalled();
       else this.#stallTimer = setTimeout(check, leftMs + 1);
     };
     this.#stallTimer = setTimeout(check, stallTimeoutS * 1000);
   }
 
-  /** It may attach again from these offsets. */
-  #letGo(): void {
-    const { command, lane } = this.#spec;
+  /** The client may attach again from the offsets of the frame. */
+  #endStalled(): void {
+    const { command, queue } = this.#spec;
     const { stdout, stderr } = this.#reader.offsets;
     const frame = { stream_id: command.id, type: "lagged", stdout_offset: stdout, stderr_offset: stderr };
-    lane.send(encodeFrame(frame));
+    queue.send(encodeFrame(frame));
     this.end();
   }
 
   end(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     clearTimeout(this.#stallTimer);
     this.#reader.close();
-    this.#place?.close();
-    const { command, resumeKey, lane, onEnd } = this.#spec;
-    if (resumeKey !== undefined) leave(command, resumeKey, this);
-    lane.detach(this);
+    this.#acknowledgedReader?.close();
+    const { command, resumeKey, resumePoints, queue, onEnd } = this.#spec;
+    if (resumeKey !== undefined) resumePoints.detach(command, resumeKey, this);
+    queue.detach(this);
     onEnd();
   }
 }
 
-/** What was sent without being acknowledged may not have arrived. */
-const onItsWay = ({ stdout, stderr }: Offsets): Offsets => ({
+/** Without acknowledgements, the last bytes that were sent may still be in a buffer and get lost. */
+const surelyReceived = ({ stdout, stderr }: Offsets): Offsets => ({
   stdout: Math.max(0, stdout - unacknowledgedBytes),
   stderr: Math.max(0, stderr - unacknowledgedBytes),
 });
-/** A frame, and what a socket holds. */
+/** A frame, and the buffer of a socket. */
 const unacknowledgedBytes = 2 * frameBytesMax;
 
-/** A character must fit, even into a window that is nearly full. */
+/** A whole character must fit, even into a window that is nearly full. */
 const pieceBytesMin = 16;

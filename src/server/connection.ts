@@ -1,160 +1,158 @@
-// One client, whatever carries its bytes: lines in, replies and output out, in bounded memory. Replies overtake
-// output that waits.
+// One client connection over any transport: bytes -> line -> dispatcher -> outgoing queue, in bounded memory. Reading
+// pauses while the client does not read its replies, and while it sends faster than it is answered.
 import type { Line } from "../protocol/frame.ts";
 import { ClientLinks } from "../remote/client-links.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { Dispatcher, EncodedReply } from "./dispatch.ts";
-import { FrameQueue, keptRest } from "./frame-queue.ts";
 import { FrontendState } from "./frontend/state.ts";
-import { Inbox, type Listener } from "./inbox.ts";
-import type { ClientMemory, OutgoingQueue, QueueSubscriber } from "./outgoing-queue.ts";
-import { Quota } from "./quota.ts";
-import { RequestContext } from "./request-context.ts";
+import { lineBytesPerTurnMax, linesPerTurnMax, unreadBytesMax } from "./limits.ts";
+import { type FrameRests, OutgoingQueue } from "./outgoing-queue.ts";
+import { type ConnectionLimits, Quota } from "./quota.ts";
+import { type ConnectionState, RequestContext } from "./request-context.ts";
+import { RequestReader } from "./request-reader.ts";
 import type { TransportStream } from "./transports/transport-stream.ts";
 
-export class Connection implements OutgoingQueue, Listener {
-  lastProgress = performance.now();
-  isClosed = false;
-  #hasHungUp = false;
-  readonly #inbox: Inbox;
+/** What the connections of a daemon share. */
+export interface ConnectionServices {
+  dispatcher: Dispatcher;
+  counters: ServerCounters;
+  connectionLimits: ConnectionLimits;
+  maxLineBytes: number;
+  rests: FrameRests;
+}
+
+export class Connection {
+  readonly queue: OutgoingQueue;
+  readonly #requests: RequestReader;
+  readonly #state: ConnectionState;
+  /** Requests that are being answered. */
   #pending = 0;
-  /** The frame that has begun to leave must leave whole. */
-  #current: Uint8Array | undefined;
-  readonly #replies = new FrameQueue();
-  readonly #output = new FrameQueue();
-  #subscribers = new Set<QueueSubscriber>();
-  #whenEmptied: (() => void)[] = [];
-  readonly #memory: ClientMemory;
+  #isPaused = false;
+  #isTurnScheduled = false;
 
   constructor(
     readonly transport: TransportStream,
-    readonly dispatcher: Dispatcher,
-    readonly counters: ServerCounters,
-    maxLineBytes: number,
+    readonly services: ConnectionServices,
+    /** Names this connection as the owner of warm shells. */
+    owner: string,
   ) {
-    this.#inbox = new Inbox(maxLineBytes, transport, this);
-    this.#memory = {
-      lane: this,
+    const { counters, rests, maxLineBytes, connectionLimits } = services;
+    this.#requests = new RequestReader(maxLineBytes);
+    this.queue = new OutgoingQueue(transport, counters, rests, () => this.#closeWhenDone());
+    this.#state = {
+      queue: this.queue,
       attachments: new Map(),
       subscriptions: new Map(),
-      quota: new Quota(dispatcher.connectionLimits),
-      far: new ClientLinks(this),
+      quota: new Quota(connectionLimits, owner),
+      links: new ClientLinks(this.queue),
       frontend: new FrontendState(),
       hangUp: () => this.#hangUp(),
     };
   }
 
-  /** The transport has made sure who it is: the frontend dialect needs no further proof. */
-  trust(): void {
-    this.#memory.frontend.isAuthenticated = true;
+  get isClosed(): boolean {
+    return this.queue.isClosed;
   }
 
-  /** Replies or output have not left yet. */
+  /** Replies or output are queued. */
   get isSending(): boolean {
-    return this.#current !== undefined || this.#replies.bytes > 0 || this.#output.bytes > 0;
+    return this.queue.isSending;
   }
 
-  /** Whether something is being answered or is on its way, now or as a stream. */
+  /** Requests are being answered, or replies, output or streams are still to be sent. */
   get isBusy(): boolean {
-    return this.isSending || this.#pending > 0 || this.#inbox.hasUnread || this.#subscribers.size > 0;
+    return this.isSending || this.#pending > 0 || this.#requests.hasUnread || this.queue.hasSubscribers;
+  }
+
+  /** The transport has authenticated the client: the frontend dialect needs no Auth message. */
+  trust(): void {
+    this.#state.frontend.isAuthenticated = true;
   }
 
   /** Bytes from the client. */
   receive(chunk: Uint8Array): void {
-    this.counters.bytesIn += chunk.length;
-    this.#inbox.receive(chunk);
-    this.#closeWhenDone();
+    this.services.counters.bytesIn += chunk.length;
+    this.#requests.push(chunk);
+    this.#read();
   }
 
-  get isDeaf(): boolean {
-    return this.#inbox.isEnded;
-  }
-
-  /** The client has closed its side; what is pending is still answered, what streams is still delivered. */
+  /** The client has closed its sending side; pending requests are still answered, streams still delivered. */
   endOfInput(): void {
-    this.#inbox.end();
-    for (const subscriber of this.#subscribers) subscriber.roomMade();
+    this.#requests.end();
+    this.queue.isInputEnded = true;
+    this.#answerLines();
+    this.queue.notifyWritable(); // windows do not apply any more
     this.#closeWhenDone();
   }
 
-  /** Whoever does not belong here is answered once more, and no further. */
-  #hangUp(): void {
-    this.#hasHungUp = true;
-    this.#inbox.close();
-    for (const subscriber of this.#subscribers) subscriber.closed();
-  }
-
-  /** The transport takes bytes again. */
+  /** The transport accepts bytes again. */
   writable(): void {
-    this.#flush();
-    this.#inbox.read();
-    this.#closeWhenDone();
+    this.queue.flush();
+    this.#read();
   }
 
-  /** The daemon is about to cut the connection: nothing more is streamed, and what has been may still arrive. */
-  fallSilent(): void {
-    for (const subscriber of this.#subscribers) subscriber.cutOff?.();
-    for (const subscriber of this.#subscribers) subscriber.closed();
+  /** Ends all streams before the daemon drops the connection. */
+  stopStreaming(): void {
+    this.queue.disconnect();
   }
 
   /** The transport is closed. Commands go on; their replies are dropped. */
   closed(): void {
-    this.isClosed = true;
-    this.#inbox.forget();
-    this.#current = undefined;
-    this.#replies.clear();
-    this.#output.clear();
-    this.#tellEmptied();
-    for (const subscriber of this.#subscribers) subscriber.closed();
-    this.#memory.far.release();
+    this.#requests.discard();
+    this.queue.close();
+    this.#state.links.release();
   }
 
-  /** Only when nothing waits: what is made later is made of more, and a reply has less to overtake. */
-  get hasRoom(): boolean {
-    return this.#current === undefined && this.#output.bytes === 0;
-  }
-
-  send(frame: Uint8Array): void {
-    if (this.isClosed) return;
-    const wasSending = this.isSending;
-    const written = wasSending ? 0 : this.#write(frame);
-    if (written === frame.length || this.isClosed) return;
-    if (!wasSending) this.lastProgress = performance.now(); // a stall counts from here
-    const rest = keptRest(frame, written);
-    if (written > 0) this.#current = rest;
-    else this.#output.push(rest);
-  }
-
-  emptied(): Promise<void> {
-    if (this.hasRoom || this.isClosed) return Promise.resolve();
-    return new Promise((resolve) => this.#whenEmptied.push(resolve));
-  }
-
-  #tellEmptied(): void {
-    for (const tell of this.#whenEmptied.splice(0)) tell();
-  }
-
-  attach(subscriber: QueueSubscriber): void {
-    this.#subscribers.add(subscriber);
-    // Who had to be waited for may find the client gone, or refused meanwhile. It is told when it has come to be, and
-    // before it starts.
-    if (this.isClosed || this.#hasHungUp) queueMicrotask(() => subscriber.closed());
-  }
-
-  detach(subscriber: QueueSubscriber): void {
-    this.#subscribers.delete(subscriber);
+  #read(): void {
+    this.#answerLines();
     this.#closeWhenDone();
   }
 
-  get isFull(): boolean {
-    const { queuedBytes, requests } = this.dispatcher.connectionLimits;
-    return this.#replies.bytes > queuedBytes || this.#pending >= requests;
+  #answerLines(): void {
+    if (!this.#isTurnScheduled) this.#answerSomeLines(); // else this turn's share is used up
+    this.#pauseOrResume();
   }
 
-  answer(line: Line): void {
-    const context = new RequestContext(this.#memory);
-    this.#pending++; // before the call: a message that makes the daemon hang up is answered before the close
-    const reply = this.dispatcher.answer(line, context);
+  /** A chunk may hold thousands of lines: after a bounded share the rest waits for the next turn. */
+  #answerSomeLines(): void {
+    for (let lines = 0, bytes = 0; !this.#isFull && !this.isClosed; ) {
+      const line = this.#requests.next();
+      if (!line) return;
+      if (line.kind === "line") bytes += line.bytes.length;
+      this.#answer(line);
+      if (++lines < linesPerTurnMax && bytes < lineBytesPerTurnMax) continue;
+      this.#scheduleTurn();
+      return;
+    }
+  }
+
+  #scheduleTurn(): void {
+    this.#isTurnScheduled = true;
+    setImmediate(() => {
+      this.#isTurnScheduled = false;
+      this.#read();
+    });
+  }
+
+  /** No more requests are taken until replies are read, or finished. */
+  get #isFull(): boolean {
+    const { queuedBytes, requests } = this.services.connectionLimits;
+    return this.queue.replyBytes > queuedBytes || this.#pending >= requests;
+  }
+
+  #pauseOrResume(): void {
+    const isBehind = this.transport.senderWaits && this.#requests.unreadBytes > unreadBytesMax;
+    const isPaused = this.#isFull || isBehind;
+    if (isPaused === this.#isPaused || this.isClosed) return;
+    this.#isPaused = isPaused;
+    if (isPaused) this.transport.pauseReading();
+    else this.transport.resumeReading();
+  }
+
+  #answer(line: Line): void {
+    const context = new RequestContext(this.#state);
+    this.#pending++; // before the call: if the request makes the daemon hang up, its reply must precede the close
+    const reply = this.services.dispatcher.answer(line, context);
     if (reply instanceof Promise) return void this.#replyLater(reply, context);
     this.#pending--;
     this.#reply(reply, context);
@@ -164,58 +162,31 @@ export class Connection implements OutgoingQueue, Listener {
     const late = await reply;
     this.#pending--;
     this.#reply(late, context);
-    this.#inbox.read();
-    this.#closeWhenDone();
+    this.#read();
   }
 
-  hasReadOn(): void {
-    this.#closeWhenDone();
+  #reply(reply: EncodedReply | undefined, context: RequestContext): void {
+    if (reply && !this.isClosed) this.#send(reply);
+    context.replied();
   }
 
-  #reply(reply: EncodedReply | undefined, { afterwards }: RequestContext): void {
-    if (reply && !this.isClosed) this.#sendReply(reply);
-    if (afterwards) for (const action of afterwards) action();
-  }
-
-  #sendReply(reply: EncodedReply): void {
+  #send(reply: EncodedReply): void {
     if (this.transport.writeReply) {
       this.transport.writeReply(reply);
-      this.#noteWritten(reply.bytes.length);
-    } else {
-      this.#replies.push(reply.bytes);
-      this.#flush();
-    }
+      this.queue.noteWritten(reply.bytes.length);
+    } else this.queue.sendReply(reply.bytes);
   }
 
-  #flush(): void {
-    const hadRoom = this.hasRoom;
-    while (!this.isClosed) {
-      const frame = this.#current ?? this.#replies.shift() ?? this.#output.shift();
-      if (!frame) break;
-      const written = this.#write(frame);
-      this.#current = written < frame.length ? frame.subarray(written) : undefined;
-      if (this.#current) break;
-    }
-    if (hadRoom || !this.hasRoom) return;
-    this.#tellEmptied();
-    for (const subscriber of this.#subscribers) subscriber.roomMade();
-  }
-
-  #write(bytes: Uint8Array): number {
-    const written = Math.max(0, this.transport.write(bytes));
-    if (written > 0) this.#noteWritten(written);
-    return written;
-  }
-
-  #noteWritten(bytes: number): void {
-    this.counters.bytesOut += bytes;
-    this.lastProgress = performance.now();
+  /** The pending reply is still sent, then the connection closes. */
+  #hangUp(): void {
+    this.#requests.close();
+    this.queue.isInputEnded = true;
+    this.queue.endOutput();
   }
 
   #closeWhenDone(): void {
-    if (!this.#inbox.isEnded || !this.#inbox.isDone || this.isBusy || this.isClosed) return;
-    this.isClosed = true;
-    this.#memory.far.release();
+    if (!this.#requests.isEnded || !this.#requests.isDone || this.isBusy || this.isClosed) return;
+    this.closed();
     this.transport.close();
   }
 }

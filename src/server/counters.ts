@@ -1,18 +1,18 @@
 import type { ErrorCode } from "../protocol/errors.ts";
 import type { CountersState } from "../upgrade/schema/document.ts";
 
-/** Counts that the transports keep and system.stats shows. */
+/** Traffic counters of all transports, for system.stats and the metrics. */
 export interface ServerCounters {
   connections: number;
   connectionsTotal: number;
   bytesIn: number;
   bytesOut: number;
   requests: number;
-  /** Answers that were errors, by their code. */
+  /** Error replies, by code. */
   errors: Map<ErrorCode, number>;
 }
 
-/** They go on where the program before us was. */
+/** After an upgrade the totals continue. */
 export const newCounters = (before?: CountersState): ServerCounters => ({
   connections: 0,
   connectionsTotal: before?.connectionsTotal ?? 0,

@@ -4,7 +4,7 @@ import { fewOfBase64, fewOfText } from "../util/few-bytes.ts";
 
 const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
-/** The bytes that a client wants written. */
+/** The bytes of a `data` field. */
 export function decodeData(data: string, encoding: Encoding): Uint8Array {
   const few = encoding === "base64" ? fewOfBase64(data) : fewOfText(data);
   if (few) return few;

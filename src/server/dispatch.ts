@@ -1,4 +1,5 @@
-// From a line to a reply: parse, have it answered here or elsewhere, wrap. The only place that maps errors.
+// From a line to a reply: parses the request, has the router answer it, encodes the result. All errors become error
+// replies here.
 
 import type { Log } from "../core/log.ts";
 import {
@@ -18,14 +19,13 @@ import { isMethodName, methods } from "../protocol/methods.ts";
 import { nearest } from "../util/nearest.ts";
 import type { ServerCounters } from "./counters.ts";
 import type { FrontendAdapter } from "./frontend/adapter.ts";
-import type { Client } from "./outgoing-queue.ts";
-import type { ConnectionLimits } from "./quota.ts";
+import type { RequestContext } from "./request-context.ts";
 import type { Router } from "./router.ts";
 
-/** A reply as its frame, with its outcome, so that no transport has to search the bytes for it. */
+/** A reply as its frame, with its error code: HTTP needs a status without parsing the bytes. */
 export interface EncodedReply {
   bytes: Uint8Array;
-  /** Undefined where the request succeeded, and for replies of the frontend dialect, which has no codes. */
+  /** Undefined if the request succeeded, and for replies of the frontend dialect, which has no codes. */
   errorCode: ErrorCode | undefined;
 }
 
@@ -36,35 +36,36 @@ export class Dispatcher {
     readonly router: Router,
     readonly frontend: FrontendAdapter,
     readonly counters: ServerCounters,
-    readonly connectionLimits: ConnectionLimits,
     readonly log: Log,
   ) {}
 
   /**
-   * The frame that answers a line, in the dialect of the line; undefined where that one has no answer. At once, where
-   * nothing has to be waited for: a promise for it would take as long as the rest of a short request's way.
+   * The frame that answers a line, in the dialect of the line; undefined if a frontend message has no reply. Synchronous
+   * where the handler is: a promise would double the latency of a short request.
    */
-  answer(line: Line, client: Client): Answer | Promise<Answer> {
+  answer(line: Line, context: RequestContext): Answer | Promise<Answer> {
     this.counters.requests++;
+    const { frontend } = context.connection;
     let id: RequestId = unknownId;
-    // A line that cannot be read is answered in the dialect that has been spoken.
-    let isFrontend = client.frontend.isSpoken && !client.frontend.speaksMethods;
+    // A line that cannot be parsed is answered in the dialect of the lines before it.
+    let isFrontend = frontend.isSpoken && !frontend.speaksMethods;
     try {
       if (line.kind === "too-long")
         throw new TrlError("REQUEST_TOO_LARGE", "the line is longer than the limit");
       const message = parseMessage(line.bytes);
-      if (isFrontendMessage(message)) return this.#answerFrontend(message.fields, client);
+      if (isFrontendMessage(message)) return this.#answerFrontend(message.fields, context);
       const request = requestOf(message);
       id = request.id;
       isFrontend = false;
-      client.frontend.speaksMethods = true;
-      const result = this.#call(request.method, request.params, client);
+      frontend.speaksMethods = true;
+      if (!isMethodName(request.method)) throw unsupportedMethod(request.method);
+      const result = this.router.call(request.method, request.params, context);
       return result instanceof Promise ? this.#answerLater(id, result) : this.#encode(okReply(id, result));
     } catch (error) {
-      const known = this.#noteError(error);
+      const known = this.#countError(error);
       if (known.code === "REQUEST_TOO_LARGE" && id === unknownId && line.kind === "line")
         id = idInFront(line.bytes);
-      return isFrontend ? this.#frontendError(known, client) : this.#encode(errorReply(id, known));
+      return isFrontend ? this.#frontendError(known, context) : this.#encode(errorReply(id, known));
     }
   }
 
@@ -72,31 +73,31 @@ export class Dispatcher {
     try {
       return this.#encode(okReply(id, await result));
     } catch (error) {
-      return this.#encode(errorReply(id, this.#noteError(error)));
+      return this.#encode(errorReply(id, this.#countError(error)));
     }
   }
 
-  async #answerFrontend(fields: Record<string, unknown>, client: Client): Promise<Answer> {
+  async #answerFrontend(fields: Record<string, unknown>, context: RequestContext): Promise<Answer> {
     try {
-      const bytes = await this.frontend.answer(fields, client);
+      const bytes = await this.frontend.answer(fields, context);
       return bytes && { bytes, errorCode: undefined };
     } catch (error) {
-      return await this.#frontendError(this.#noteError(error), client);
+      return await this.#frontendError(this.#countError(error), context);
     }
   }
 
-  #frontendError({ message }: TrlError, client: Client): Promise<Answer> {
-    const reply = { bytes: this.frontend.error(message, client), errorCode: undefined };
-    return client.frontend.inTurn(Promise.resolve(reply), true);
+  #frontendError({ message }: TrlError, { connection: { frontend } }: RequestContext): Promise<Answer> {
+    const reply = { bytes: this.frontend.error(message, frontend), errorCode: undefined };
+    return frontend.inOrder(Promise.resolve(reply), true);
   }
 
-  #noteError(error: unknown): TrlError {
+  #countError(error: unknown): TrlError {
     const known = this.#asTrlError(error);
     this.counters.errors.set(known.code, (this.counters.errors.get(known.code) ?? 0) + 1);
     return known;
   }
 
-  /** A reply can be too large even for a string. */
+  /** JSON.stringify throws if the reply exceeds the engine's longest string. */
   #encode(reply: Reply): EncodedReply {
     try {
       return { bytes: encodeFrame(reply), errorCode: reply.ok ? undefined : reply.error.code };
@@ -104,11 +105,6 @@ export class Dispatcher {
       const known = this.#asTrlError(error);
       return { bytes: encodeFrame(errorReply(reply.id, known)), errorCode: known.code };
     }
-  }
-
-  #call(method: string, params: unknown, client: Client): unknown {
-    if (!isMethodName(method)) throw unsupportedMethod(method);
-    return this.router.call(method, params, client);
   }
 
   #asTrlError(error: unknown): TrlError {

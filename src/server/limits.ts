@@ -1,36 +1,36 @@
 // Numbers of the transports: name, unit, why.
 
-/** A command waits no longer for a client whose connection broke, however patient that one said it is. */
-export const heldPlaceSecondsMax = 60;
+/** A command waits at most so long for a client to resume, whatever stall timeout that client asked for. */
+export const resumePointSecondsMax = 60;
 
-/** At shutdown, how long a client may take nothing of what is still for it before its connection is closed. */
-export const farewellStallMs = 400;
-/** At shutdown, how long a client may take in all, however steadily it reads. */
-export const farewellMaxMs = 2000;
+/** At shutdown, a connection is closed after the client has read nothing for so long. */
+export const drainStallMs = 400;
+/** At shutdown, a connection is closed after so long, however steadily the client reads. */
+export const drainMaxMs = 2000;
 
-/** Written to a pipe, a response or a WebSocket and not taken yet; beyond it nothing more is written. */
+/** Bytes buffered for a pipe, a response or a WebSocket; beyond it nothing more is written (backpressure). */
 export const pipeBytesMax = 1024 * 1024;
 
-/** How often it is looked whether somebody still reads standard output: a quiet command would not tell. */
+/** Interval of the check whether standard output still has a reader: without output no write would fail. */
 export const readerCheckMs = 250;
 
-/** How often it is looked whether there is room for more connections by HTTP. */
-export const roomCheckMs = 250;
+/** Interval of the check whether enough descriptors are left to accept HTTP connections. */
+export const descriptorCheckMs = 250;
 
-/** A client that says nothing for so long before its request is whole is let go. */
+/** An HTTP client that sends nothing for so long before its request is complete is disconnected. */
 export const idleHttpSeconds = 10;
 
-/** A request's body, however fast its bytes drip. */
+/** Deadline for a request's body, however fast its bytes drip. */
 export const bodyMs = 30_000;
 
-/** Floods are gathered into frames of at most so many bytes of output. */
+/** Output bytes of one frame; floods are gathered into frames of this size. */
 export const frameBytesMax = 192 * 1024;
-/** As base64 they are as long as the others: a socket takes that at once, and nothing has to be kept of them. */
+/** Output bytes of a base64 frame: the encoded frame is as long as others, so a socket accepts it in one write. */
 export const base64FrameBytesMax = (frameBytesMax / 4) * 3;
 
-/** Requests of one client that are taken up in a row: thousands may come in one piece. */
+/** Requests of one client answered in one turn of the event loop: one chunk may hold thousands. */
 export const linesPerTurnMax = 64;
-/** The same in bytes: a long line may take as long as thousands of short ones. */
+/** The same in bytes: one long line may take as long as thousands of short ones. */
 export const lineBytesPerTurnMax = 64 * 1024;
-/** With so much of it waiting to be taken up, a client is not read until it is less. */
+/** Reading from a client pauses while it has more unread bytes than this. */
 export const unreadBytesMax = 1024 * 1024;

@@ -1,20 +1,22 @@
-// A runtime by what is needed of it: one that has all the labels, can be reached, and has the least to do.
+// Picks a runtime by labels: of those that have all the labels and can be reached, the one that runs the fewest
+// commands.
 import type { SessionRegistry } from "../core/session/registry.ts";
 import { TrlError } from "../protocol/errors.ts";
 import { hostRuntime } from "../protocol/runtime.ts";
-import { lookMs } from "../remote/limits.ts";
+import { listTimeoutMs } from "../remote/limits.ts";
 import type { Runtime } from "../remote/runtime.ts";
 import type { Runtimes } from "../remote/runtimes.ts";
 
-export interface SessionPaths {
+export interface PickServices {
   runtimes: Runtimes;
   registry: SessionRegistry;
+  /** Labels of this daemon. */
   labels: readonly string[];
 }
 
-/** `only`, where the client has named one: it must have the labels, too. */
+/** `only` is the runtime that the client has named; it must have the labels, too. */
 export async function pickRuntime(
-  { runtimes, registry, labels }: SessionPaths,
+  { runtimes, registry, labels }: PickServices,
   needs: readonly string[],
   only: string | undefined,
 ): Promise<Runtime | typeof hostRuntime> {
@@ -34,12 +36,12 @@ export async function pickRuntime(
     choice.running = (await (choice.it as Runtime).ask("system.stats", {})).running_commands;
     return choice;
   });
-  await Promise.race([Promise.allSettled(counts), Bun.sleep(lookMs)]);
+  await Promise.race([Promise.allSettled(counts), Bun.sleep(listTimeoutMs)]);
   if (isHostFit) choices.unshift({ it: hostRuntime, running: runningIn(registry) });
-  const atHand = choices.filter(({ running }) => running !== undefined);
-  // Where nobody is, one that must be started first, or is given the executable, is waited for.
+  const ready = choices.filter(({ running }) => running !== undefined);
+  // If no runtime has answered yet, wait for the first that does: it may have to be started or provisioned.
   const best =
-    atHand.toSorted((a, b) => a.running! - b.running!)[0] ??
+    ready.toSorted((a, b) => a.running! - b.running!)[0] ??
     (await Promise.any(counts).catch(() => undefined));
   if (best) return best.it;
   throw candidates[0]!.unavailable(false);
@@ -47,7 +49,7 @@ export async function pickRuntime(
 
 interface Choice {
   it: Runtime | typeof hostRuntime;
-  /** Commands; undefined until it has answered. */
+  /** Running commands; undefined until the runtime has answered. */
   running: number | undefined;
 }
 

@@ -1,52 +1,52 @@
-// What one connection may have at a time, so that one client does not use up what is there for all.
+// Limits of one connection, so that one client cannot use up the daemon's sessions and commands.
 import { TrlError } from "../protocol/errors.ts";
 
 export interface ConnectionLimits {
   /** 0 = no limit, for the first two. */
   sessions: number;
   commands: number;
-  /** Requests that are answered at a time; more wait in the socket. */
+  /** Requests answered at the same time; more wait in the socket. */
   requests: number;
-  /** Replies that have not been read; with more the connection is not read either. */
+  /** Bytes of unread replies; beyond it the connection is not read. */
   queuedBytes: number;
 }
 
-let connections = 0;
-
 export class Quota {
-  /** By which what is kept for this connection is known. */
-  readonly owner = `c${++connections}`;
-  /** Those that it has made, and that may have ended since. */
+  /** Sessions that this connection has created; some may have ended since. */
   readonly #sessions = new Set<string>();
-  #coming = 0;
+  #creating = 0;
   #commands = 0;
 
-  constructor(readonly limits: ConnectionLimits) {}
+  constructor(
+    readonly limits: ConnectionLimits,
+    /** Names the connection as the owner of warm shells. */
+    readonly owner: string,
+  ) {}
 
-  /** At once, where it can be made at once: replies keep the order of their requests. */
-  makeSession<T extends { session_id: string }>(
+  /** Synchronous if `create` is: replies keep the order of their requests. */
+  createSession<T extends { session_id: string }>(
     exists: (id: string) => boolean,
-    make: () => T | Promise<T>,
+    create: () => T | Promise<T>,
   ): T | Promise<T> {
     const { sessions } = this.limits;
-    if (sessions > 0 && this.#living(exists) + this.#coming >= sessions)
+    if (sessions > 0 && this.#countLive(exists) + this.#creating >= sessions)
       throw new TrlError(
         "MAX_SESSIONS_REACHED",
         `this connection has made ${sessions} sessions, which is its limit`,
       );
-    const made = make();
-    if (!(made instanceof Promise)) return this.#remember(made);
-    this.#coming++;
-    return made.then((session) => this.#remember(session)).finally(() => this.#coming--);
+    const created = create();
+    if (!(created instanceof Promise)) return this.#remember(created);
+    this.#creating++;
+    return created.then((session) => this.#remember(session)).finally(() => this.#creating--);
   }
 
-  #remember<T extends { session_id: string }>(made: T): T {
-    this.#sessions.add(made.session_id);
-    return made;
+  #remember<T extends { session_id: string }>(created: T): T {
+    this.#sessions.add(created.session_id);
+    return created;
   }
 
-  /** `run` starts a command and says when it has ended. */
-  command<T>(run: () => { started: T; ended: Promise<unknown> }): T {
+  /** `run` starts a command; the command counts until `ended` settles. */
+  runCommand<T>(run: () => { started: T; ended: Promise<unknown> }): T {
     const { commands } = this.limits;
     if (commands > 0 && this.#commands >= commands)
       throw new TrlError(
@@ -60,7 +60,7 @@ export class Quota {
     return started;
   }
 
-  #living(exists: (id: string) => boolean): number {
+  #countLive(exists: (id: string) => boolean): number {
     for (const id of this.#sessions) if (!exists(id)) this.#sessions.delete(id);
     return this.#sessions.size;
   }

@@ -1,5 +1,5 @@
-// Where a request is answered: here, or by the daemon of another runtime. What is for this daemon takes no detour and
-// waits for nobody.
+// Routes a request to the handler of this daemon, or to the daemon of another runtime. A request for this daemon is
+// answered synchronously where its handler is.
 import type { SessionRegistry } from "../core/session/registry.ts";
 import { TrlError } from "../protocol/errors.ts";
 import type { MethodName, Params, Result } from "../protocol/methods.ts";
@@ -11,71 +11,89 @@ import type { Runtimes } from "../remote/runtimes.ts";
 import type { Presentation } from "../remote/subscriptions/terminal.ts";
 import { newId } from "../util/ids.ts";
 import type { Handlers } from "./handlers/handlers.ts";
-import { type Listing, listEverywhere } from "./list-all-runtimes.ts";
-import type { Client } from "./outgoing-queue.ts";
+import { type Listing, listAllRuntimes } from "./list-all-runtimes.ts";
 import { pickRuntime } from "./pick-runtime.ts";
-import { places } from "./routing-params.ts";
+import type { RequestContext } from "./request-context.ts";
+import { routingOf } from "./routing-params.ts";
 
 type Fields = Record<string, unknown>;
 type Creation = "session.create" | "pty.create";
 
-export interface RouterContext {
+export interface RouterServices {
   runtimes: Runtimes;
   registry: SessionRegistry;
   handlers: Handlers;
-  /** Labels of this daemon itself. */
+  /** Labels of this daemon. */
   labels: readonly string[];
   validator: Validator;
 }
 
 export class Router {
-  constructor(readonly context: RouterContext) {}
+  constructor(readonly services: RouterServices) {}
 
-  call(method: MethodName, given: unknown, client: Client): unknown {
-    const place = places[method];
+  call(method: MethodName, given: unknown, context: RequestContext): unknown {
+    const routing = routingOf[method];
     const params = given ?? {};
-    if (place === "here" || !isObject(params)) return this.#here(method, params, client);
-    if (place === "create") return this.#create(method as Creation, params, client);
-    if (place === "all") return this.#list(method as Listing, params, client);
-    if (this.context.runtimes.isEmpty) return this.#here(method, params, client);
+    if (routing === "local" || !isObject(params)) return this.#handle(method, params, context);
+    if (routing === "create") return this.#create(method as Creation, params, context);
+    if (routing === "all") return this.#list(method as Listing, params, context);
+    if (this.services.runtimes.isEmpty) return this.#handle(method, params, context);
     const runtime = this.#find(params);
-    if (runtime === undefined) return this.#here(method, params, client);
-    if (!(runtime instanceof Promise)) return this.#there(runtime, method, params, client);
-    return runtime.then(async (found) => {
-      if (found) return await this.#there(found, method, params, client);
-      try {
-        return await this.#here(method, params, client);
-      } catch (error) {
-        throw this.#withUnasked(error);
-      }
-    });
+    if (runtime === undefined) return this.#handle(method, params, context);
+    if (!(runtime instanceof Promise)) return this.#forward(runtime, method, params, context);
+    return this.#callFound(runtime, method, params, context);
   }
 
-  /** Where a terminal lives; undefined where it is here, or nowhere. */
+  /** The runtime of a terminal; undefined if the terminal is local or unknown. */
   runtimeOf(sessionId: string): Runtime | undefined | Promise<Runtime | undefined> {
-    return this.context.runtimes.isEmpty ? undefined : this.#find({ session_id: sessionId });
+    return this.services.runtimes.isEmpty ? undefined : this.#find({ session_id: sessionId });
   }
 
   /** A subscription in another dialect. */
   async subscribe(
     runtime: Runtime,
     params: Params<"pty.subscribe">,
-    client: Client,
+    context: RequestContext,
     presentation: Presentation,
   ): Promise<void> {
-    await subscribe(params, this.#asking(runtime, client), presentation);
+    await subscribe(params, this.#forwarding(runtime, context), presentation);
   }
 
-  #here(method: MethodName, params: unknown, client: Client): unknown {
-    const handler = this.context.handlers[method] as (params: unknown, client: Client) => unknown;
-    return handler(this.context.validator.params<MethodName>(method, params), client);
+  /** Forwarded requests are validated by the daemon that handles them. */
+  #handle(method: MethodName, params: unknown, context: RequestContext): unknown {
+    const handler = this.services.handlers[method] as (params: unknown, context: RequestContext) => unknown;
+    return handler(this.#validate(method, params), context);
   }
 
-  async #there(runtime: Runtime, method: MethodName, params: Fields, client: Client): Promise<unknown> {
-    const { routes } = this.context.runtimes;
+  #validate<M extends MethodName>(method: M, params: unknown): Params<M> {
+    return this.services.validator.params(method, params);
+  }
+
+  async #callFound(
+    searched: Promise<Runtime | undefined>,
+    method: MethodName,
+    params: Fields,
+    context: RequestContext,
+  ): Promise<unknown> {
+    const runtime = await searched;
+    if (runtime) return await this.#forward(runtime, method, params, context);
+    try {
+      return await this.#handle(method, params, context);
+    } catch (error) {
+      throw this.#withUnavailable(error);
+    }
+  }
+
+  async #forward(
+    runtime: Runtime,
+    method: MethodName,
+    params: Fields,
+    context: RequestContext,
+  ): Promise<unknown> {
+    const { routes } = this.services.runtimes;
     const id = params["session_id"] as string;
     try {
-      const data = await forward(method, params, this.#asking(runtime, client));
+      const data = await forward(method, params, this.#forwarding(runtime, context));
       if (method === "session.destroy" || method === "pty.close") routes.ended(id);
       return method === "session.info" ? { ...(data as object), runtime: runtime.name } : data;
     } catch (error) {
@@ -84,29 +102,30 @@ export class Router {
     }
   }
 
-  #asking(runtime: Runtime, { far, afterReply }: Client) {
-    const { registry, runtimes } = this.context;
+  #forwarding(runtime: Runtime, context: RequestContext) {
+    const { registry, runtimes } = this.services;
     const isTaken = (id: string) => registry.commands.has(id) || runtimes.routes.ofStream(id) !== undefined;
     const newCommandId = (chosen: unknown) => {
       const id = (chosen as string | null | undefined) ?? newId("x", isTaken);
       runtimes.routes.addStream(id, runtime);
       return id;
     };
-    return { runtime, far, afterReply, newCommandId };
+    const afterReply = (action: () => void) => context.afterReply(action);
+    return { runtime, links: context.connection.links, afterReply, newCommandId };
   }
 
-  /** What was found nowhere may live where nobody could be asked. */
-  #withUnasked(error: unknown): unknown {
-    const unavailable = this.context.runtimes.all.flatMap((it) => (it.trouble ? [it.unavailability()] : []));
+  /** What was not found may be in a runtime that could not be asked; the error names these runtimes. */
+  #withUnavailable(error: unknown): unknown {
+    const unavailable = this.services.runtimes.all.flatMap((it) => (it.failure ? [it.unavailability()] : []));
     if (!(error instanceof TrlError && error.code.endsWith("_NOT_FOUND")) || unavailable.length === 0)
       return error;
     const names = unavailable.map(({ runtime }) => runtime).join(", ");
     return new TrlError(error.code, `${error.message}; ${names} could not be asked`, { unavailable });
   }
 
-  /** Ours where it is here. What is known nowhere is looked for. */
+  /** Undefined if the id is local. An id that is in no routing table is searched for in all runtimes. */
   #find({ session_id, stream_id }: Fields): Runtime | undefined | Promise<Runtime | undefined> {
-    const { registry, runtimes } = this.context;
+    const { registry, runtimes } = this.services;
     if (typeof session_id === "string") {
       if (registry.has(session_id)) return undefined;
       return (
@@ -120,56 +139,64 @@ export class Router {
     );
   }
 
-  async #search(known: () => Runtime | undefined, ...lists: Listing[]): Promise<Runtime | undefined> {
-    const { runtimes } = this.context;
+  async #search(lookUp: () => Runtime | undefined, ...lists: Listing[]): Promise<Runtime | undefined> {
+    const { runtimes } = this.services;
     const asked = lists.length > 0 ? lists : (["session.list", "pty.list"] as const);
-    await Promise.all(asked.map((list) => runtimes.look(list)));
-    return known();
+    await Promise.all(asked.map((list) => runtimes.list(list)));
+    return lookUp();
   }
 
-  #list(method: Listing, params: Fields, client: Client): unknown {
-    const { runtimes } = this.context;
+  #list(method: Listing, params: Fields, context: RequestContext): unknown {
+    const { runtimes } = this.services;
     const only = params["runtime"] ?? undefined;
-    const here = () => this.#here(method, params, client);
-    if (only === hostRuntime || (only !== undefined && typeof only !== "string")) return here();
-    return runtimes.isEmpty && only === undefined
-      ? here()
-      : listEverywhere(method, this.context.validator.params(method, params), here, this.context);
+    const listLocal = () => this.#handle(method, params, context);
+    if (only === hostRuntime || (only !== undefined && typeof only !== "string")) return listLocal();
+    if (runtimes.isEmpty && only === undefined) return listLocal();
+    return listAllRuntimes(method, this.#validate(method, params), listLocal, this.services);
   }
 
-  #create(method: Creation, params: Fields, client: Client): unknown {
+  #create(method: Creation, params: Fields, context: RequestContext): unknown {
     const { runtime, needs, ...rest } = params;
-    const isElsewhere = typeof runtime === "string" && runtime !== hostRuntime;
-    const isChosen = Array.isArray(needs) && needs.length > 0;
-    if (isChosen) {
-      this.context.validator.params(method, params);
-      return this.#createWhereFit(method, params as Params<Creation>, client);
+    if (Array.isArray(needs) && needs.length > 0) {
+      this.#validate(method, params);
+      return this.#createByLabels(method, params as Params<Creation>, context);
     }
-    if (isElsewhere) return this.#createThere(this.context.runtimes.get(runtime), method, rest, client);
+    const { runtimes } = this.services;
+    if (typeof runtime === "string" && runtime !== hostRuntime)
+      return this.#createRemote(runtimes.get(runtime), method, rest, context);
     const id = method === "pty.create" ? params["session_id"] : undefined;
-    const isKnown = typeof id === "string" && this.context.runtimes.routes.ofSession(id) !== undefined;
-    return isKnown ? this.#createIfFree(id, params, client) : this.#here(method, params, client);
+    const isKnown = typeof id === "string" && runtimes.routes.ofSession(id) !== undefined;
+    return isKnown ? this.#createIfFree(id, params, context) : this.#handle(method, params, context);
   }
 
-  async #createWhereFit(method: Creation, params: Params<Creation>, client: Client): Promise<unknown> {
+  async #createByLabels(
+    method: Creation,
+    params: Params<Creation>,
+    context: RequestContext,
+  ): Promise<unknown> {
     const { runtime, needs = [], ...rest } = params;
-    const found = await pickRuntime(this.context, needs, runtime);
-    if (found === hostRuntime) return await this.#here(method, rest, client);
-    return await this.#createThere(found, method, rest, client);
+    const found = await pickRuntime(this.services, needs, runtime);
+    if (found === hostRuntime) return await this.#handle(method, rest, context);
+    return await this.#createRemote(found, method, rest, context);
   }
 
-  /** Ids are those of the daemon there, and must be nobody else's here. */
-  async #createThere(runtime: Runtime, method: Creation, params: Fields, client: Client): Promise<unknown> {
-    const { registry, runtimes } = this.context;
-    const connection = client.far.connection(runtime);
+  /** The remote daemon chooses the id; if the id is taken here, the session is destroyed and another one created. */
+  async #createRemote(
+    runtime: Runtime,
+    method: Creation,
+    params: Fields,
+    context: RequestContext,
+  ): Promise<unknown> {
+    const { registry, runtimes } = this.services;
+    const connection = context.connection.links.connection(runtime);
     const isTaken = (id: string) => {
-      const holder = runtimes.routes.ofSession(id);
-      return registry.has(id) || (holder !== undefined && holder !== runtime && runtimes.routes.isLive(id));
+      const owner = runtimes.routes.ofSession(id);
+      return registry.has(id) || (owner !== undefined && owner !== runtime && runtimes.routes.isLive(id));
     };
     const wanted = params["session_id"];
     const isNew = typeof wanted === "string" && runtimes.routes.ofSession(wanted) === undefined;
     if (typeof wanted === "string" && isTaken(wanted)) throw inUse(wanted);
-    if (isNew) runtimes.routes.addSession(wanted, runtime); // what comes right behind it finds its way
+    if (isNew) runtimes.routes.addSession(wanted, runtime); // the next request may already use the id
     for (;;) {
       const created = (await connection.request(method, params).catch((error: unknown) => {
         if (isNew) runtimes.routes.removeSession(wanted);
@@ -184,13 +211,13 @@ export class Router {
     }
   }
 
-  /** A name that was used elsewhere is free again when that terminal has ended. */
-  async #createIfFree(id: string, params: Fields, client: Client): Promise<unknown> {
-    const { runtimes } = this.context;
-    if (runtimes.routes.isLive(id)) await runtimes.look("session.list");
+  /** An id of a terminal in another runtime is free again after that terminal has ended. */
+  async #createIfFree(id: string, params: Fields, context: RequestContext): Promise<unknown> {
+    const { runtimes } = this.services;
+    if (runtimes.routes.isLive(id)) await runtimes.list("session.list");
     if (runtimes.routes.isLive(id)) throw inUse(id);
     runtimes.routes.removeSession(id);
-    return await this.#here("pty.create", params, client);
+    return await this.#handle("pty.create", params, context);
   }
 }
 

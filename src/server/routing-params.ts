@@ -1,14 +1,17 @@
-// By which of its params a request finds the runtime that it is for.
+// Which params decide the runtime that answers a request.
 import type { MethodName } from "../protocol/methods.ts";
 
-/** `here`: it is about this daemon. `all`: it is about all runtimes together. */
-export type Place = "here" | "create" | "session" | "stream" | "either" | "all";
+/**
+ * `local`: always this daemon. `create`: `runtime` and `needs`. `session`, `stream`: the daemon that has the id.
+ * `either`: `session_id` or `stream_id`. `all`: the replies of all runtimes together.
+ */
+export type Routing = "local" | "create" | "session" | "stream" | "either" | "all";
 
-export const places: Record<MethodName, Place> = {
-  "system.ping": "here",
-  "system.stats": "here",
-  "system.describe": "here",
-  "system.upgrade": "here",
+export const routingOf: Record<MethodName, Routing> = {
+  "system.ping": "local",
+  "system.stats": "local",
+  "system.describe": "local",
+  "system.upgrade": "local",
   "session.create": "create",
   "session.list": "all",
   "session.info": "session",
@@ -32,8 +35,8 @@ export const places: Record<MethodName, Place> = {
   "pty.unsubscribe": "session",
   "pty.snapshot": "session",
   "pty.wait": "session",
-  "runtime.list": "here",
-  "runtime.add": "here",
-  "runtime.remove": "here",
-  "runtime.check": "here",
+  "runtime.list": "local",
+  "runtime.add": "local",
+  "runtime.remove": "local",
+  "runtime.check": "local",
 };

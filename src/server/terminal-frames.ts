@@ -1,17 +1,17 @@
-// A terminal's output as frames, in each dialect made once and shared by all who are at the same place.
+// Encodes a terminal's output as frames. Subscribers at the same offset share one frame of each dialect (broadcast).
 import type { TerminalSize } from "../core/terminal/drivers/driver.ts";
 import type { Redraw } from "../core/terminal/screen/picture.ts";
 import type { Terminal } from "../core/terminal/terminal.ts";
 import { type ByteEncoder, base64Length } from "../util/byte-encoder.ts";
 import { digitsInto, digitsOf, fewBytesMax, fewInto, fewToBase64 } from "../util/few-bytes.ts";
 
-/** How a dialect writes what a subscriber is told; ids and numbers need no escaping. */
+/** How a dialect writes the frames of a subscription; ids and numbers need no escaping. */
 export interface TerminalDialect {
-  /** What comes before the base64 of a piece of output; each time the same. */
+  /** The text before the base64 of an output frame; the same for all frames of a terminal. */
   outputStart(terminal: Terminal): string;
-  /** Behind that, where the dialect has it: a field up to its value, which is the offset. */
+  /** A field up to its value, which is the offset; absent if the dialect has no offsets. */
   offsetField?: Uint8Array;
-  /** The same in a redraw. */
+  /** The fields after the data of a redraw. */
   redrawFields?(offset: number): string;
   resize?(terminal: Terminal, size: TerminalSize): string;
   gap?(terminal: Terminal, from: number, to: number): string;
@@ -32,80 +32,79 @@ const quote = 0x22;
 const closingBrace = 0x7d;
 const newline = 0x0a;
 
-/** More than this of output is several frames. As base64 it still fits into a socket at once. */
+/** Output bytes of one frame; its base64 fits into a socket's buffer in one write. */
 const pieceBytesMax = 128 * 1024;
+/** Frames cached for each dialect: slow subscribers are at other offsets than those that keep up. */
+const cachedFramesMax = 4;
+const envelopeBytesMax = 512;
+const frameBytesMax = base64Length(pieceBytesMax) + envelopeBytesMax;
 
 export interface OutputFrame {
-  /** Valid until another frame is made. */
+  /** Valid until another frame is encoded. */
   frame: Uint8Array;
   end: number;
 }
 
-/** One of the last frames of a dialect. Those who are at the same place ask for it one after the other. */
-interface Made extends OutputFrame {
-  /** By its number: it may be forgotten before its frame. */
+interface CachedFrame extends OutputFrame {
+  /** The terminal's serial number, so that the cache does not keep an ended terminal alive. */
   serial: number;
   offset: number;
-  /** What each of the terminal's frames begins with. */
+  /** The encoded `outputStart`, for other frames of the same terminal. */
   start: Uint8Array;
-  /** What holds the frame, where it is a long one; for another when this one is forgotten. */
-  memory: Buffer | undefined;
+  /** The buffer of a long frame; reused after the frame has left the cache. */
+  buffer: Buffer | undefined;
 }
 
-/** Who lags behind is at another place than who keeps up. */
-const framesKept = 4;
-const made = new Map<TerminalDialect, Made[]>();
-const spareMemory: Buffer[] = [];
-const envelopeBytesMax = 512;
-const frameBytesMax = base64Length(pieceBytesMax) + envelopeBytesMax;
+/** The cache of encoded output frames. */
+export class TerminalFrames {
+  readonly #cached = new Map<TerminalDialect, CachedFrame[]>();
+  readonly #freeBuffers: Buffer[] = [];
 
-/** From an offset that is still in the ring up to `limit`, as much as there is for one frame. */
-export function outputFrame(
-  terminal: Terminal,
-  { dialect, encoder }: { dialect: TerminalDialect; encoder: ByteEncoder },
-  offset: number,
-  limit: number,
-): OutputFrame {
-  // Where frames end is the same for all, so that those who lag come together again.
-  const end = Math.min(limit, offset - (offset % pieceBytesMax) + pieceBytesMax);
-  const { serial } = terminal;
-  const frames = made.get(dialect) ?? [];
-  if (frames.length === 0) made.set(dialect, frames);
-  let start: Uint8Array | undefined;
-  for (let i = frames.length - 1; i >= 0; i--) {
-    const one = frames[i]!;
-    if (one.serial !== serial) continue;
-    if (one.offset === offset && one.end === end) return one;
-    start = one.start;
+  constructor(readonly encoder: ByteEncoder) {}
+
+  /** Encodes as much as fits into one frame, from an offset in the ring up to `limit`. */
+  output(terminal: Terminal, dialect: TerminalDialect, offset: number, limit: number): OutputFrame {
+    // Frames end at multiples of the piece size, so slow subscribers meet at the same offsets and share frames again.
+    const end = Math.min(limit, offset - (offset % pieceBytesMax) + pieceBytesMax);
+    const { serial } = terminal;
+    const cached = this.#cached.get(dialect) ?? [];
+    if (cached.length === 0) this.#cached.set(dialect, cached);
+    let start: Uint8Array | undefined;
+    for (let i = cached.length - 1; i >= 0; i--) {
+      const one = cached[i]!;
+      if (one.serial !== serial) continue;
+      if (one.offset === offset && one.end === end) return one;
+      start = one.start;
+    }
+    start ??= latin1(dialect.outputStart(terminal));
+    const piece = terminal.ring.view(offset, end - offset);
+    const evicted = cached.length < cachedFramesMax ? undefined : cached.shift()!.buffer;
+    if (evicted) this.#freeBuffers.push(evicted);
+    const isShort = piece.length <= fewBytesMax;
+    const buffer = isShort ? undefined : (this.#freeBuffers.pop() ?? Buffer.allocUnsafeSlow(frameBytesMax));
+    const frame = buffer
+      ? this.#longFrame(dialect, start, piece, offset, buffer)
+      : shortFrame(dialect, start, piece, offset);
+    const next = { frame, serial, offset, end: offset + piece.length, start, buffer };
+    cached.push(next);
+    return next;
   }
-  start ??= latin1(dialect.outputStart(terminal));
-  const piece = terminal.ring.view(offset, end - offset);
-  const forgotten = frames.length < framesKept ? undefined : frames.shift()!.memory;
-  if (forgotten) spareMemory.push(forgotten);
-  const isEcho = piece.length <= fewBytesMax;
-  const memory = isEcho ? undefined : (spareMemory.pop() ?? Buffer.allocUnsafeSlow(frameBytesMax));
-  const frame = memory
-    ? longFrame({ dialect, encoder }, start, piece, offset, memory)
-    : echoFrame(dialect, start, piece, offset);
-  const next = { frame, serial, offset, end: offset + piece.length, start, memory };
-  frames.push(next);
-  return next;
+
+  #longFrame(
+    dialect: TerminalDialect,
+    start: Uint8Array,
+    piece: Uint8Array,
+    offset: number,
+    buffer: Buffer,
+  ): Uint8Array {
+    buffer.set(start);
+    const dataEnd = this.encoder.base64Into(buffer, start.length, piece);
+    return buffer.subarray(0, endInto(buffer, dataEnd, dialect, offset));
+  }
 }
 
-function longFrame(
-  { dialect, encoder }: { dialect: TerminalDialect; encoder: ByteEncoder },
-  start: Uint8Array,
-  piece: Uint8Array,
-  offset: number,
-  memory: Buffer,
-): Uint8Array {
-  memory.set(start);
-  const dataEnd = encoder.base64Into(memory, start.length, piece);
-  return memory.subarray(0, endInto(memory, dataEnd, dialect, offset));
-}
-
-/** The same of a few bytes, which somebody waits for. */
-function echoFrame(
+/** A frame of a few bytes, such as an echo, without the fixed costs of `longFrame`. */
+function shortFrame(
   dialect: TerminalDialect,
   start: Uint8Array,
   piece: Uint8Array,
@@ -119,7 +118,7 @@ function echoFrame(
 const endLength = ({ offsetField }: TerminalDialect, offset: number): number =>
   offsetField ? offsetField.length + digitsOf(offset) + 3 : 3;
 
-/** Returns where it ends. */
+/** Writes what follows the data; returns the length of the frame. */
 function endInto(frame: Uint8Array, at: number, { offsetField }: TerminalDialect, offset: number): number {
   let end = at;
   frame[end++] = quote;

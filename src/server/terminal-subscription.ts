@@ -1,31 +1,31 @@
-// One client that watches one terminal: a place in the terminal's ring that moves on as fast as the client reads. The
-// ring is the queue. Who falls so far behind that it has been overwritten is told of the gap and sees the screen anew;
-// neither the program nor anybody else waits.
+// One client subscribed to one terminal: a cursor in the terminal's ring that advances as fast as the client reads. The
+// ring is the queue. If the ring overwrites the cursor, the client gets a gap and a redraw of the screen; neither the
+// program nor other subscribers wait for it.
 
 import type { TerminalSize } from "../core/terminal/drivers/driver.ts";
 import type { Redraw } from "../core/terminal/screen/picture.ts";
 import type { TerminalListener } from "../core/terminal/subscribers.ts";
 import type { Terminal } from "../core/terminal/terminal.ts";
-import type { ByteEncoder } from "../util/byte-encoder.ts";
 import type { OutgoingQueue, QueueSubscriber } from "./outgoing-queue.ts";
-import { controlFrame, outputFrame, redrawFrame, type TerminalDialect } from "./terminal-frames.ts";
+import { controlFrame, redrawFrame, type TerminalDialect, type TerminalFrames } from "./terminal-frames.ts";
 
-/** More sizes than anybody can see. */
+/** Resizes that wait to be sent; beyond it the oldest is dropped. */
 const resizesMax = 64;
 
 export interface SubscriptionSpec {
   terminal: Terminal;
-  lane: OutgoingQueue;
+  queue: OutgoingQueue;
+  frames: TerminalFrames;
   dialect: TerminalDialect;
-  encoder: ByteEncoder;
-  /** Where to begin; undefined for a redraw of the screen, with so many lines above it. */
+  /** The first offset; undefined for a redraw of the screen. */
   from: number | undefined;
+  /** Lines above the screen in that redraw. */
   scrollback: number;
-  /** How many bytes may be under way, where the client says how much it has taken. */
+  /** How many unacknowledged bytes may be sent; undefined if the client does not acknowledge output. */
   windowBytes?: number | undefined;
-  /** Only records: the program's questions to its terminal are not for this client. */
+  /** The client only records, and does not reply to the program's terminal queries. */
   isPassive?: boolean;
-  /** The exit frame comes when everything that the program started is dead, too. */
+  /** The exit frame waits until every process that the program started is dead. */
   exitsAfterTree?: boolean;
   onEnd(): void;
 }
@@ -34,31 +34,30 @@ export class TerminalSubscription implements QueueSubscriber, TerminalListener {
   readonly isDisplay: boolean;
   readonly #spec: SubscriptionSpec;
   #cursor: number;
-  /** What the client has taken, by its own word. */
-  #takenTo: number;
+  #acknowledged: number;
   #wantsRedraw: boolean;
   #drawing: Promise<Redraw> | undefined;
-  /** Made, and not sent yet. */
+  /** Drawn, and not sent yet. */
   #redraw: Redraw | undefined;
-  /** Lines above the screen are sent once; after a gap the client has its own. */
+  /** 0 after the first redraw: the client has the lines above the screen. */
   #scrollback: number;
   #resizes: (TerminalSize & { offset: number })[] = [];
   #isStarted = false;
-  #isOver = false;
+  #isEnded = false;
 
   constructor(spec: SubscriptionSpec) {
-    const { terminal, lane, from, scrollback } = spec;
+    const { terminal, queue, from, scrollback } = spec;
     this.#spec = spec;
     this.isDisplay = spec.isPassive !== true;
     this.#cursor = from ?? terminal.ring.end;
-    this.#takenTo = this.#cursor;
+    this.#acknowledged = this.#cursor;
     this.#wantsRedraw = from === undefined;
     this.#scrollback = scrollback;
     terminal.subscribers.add(this);
-    lane.attach(this);
+    queue.attach(this);
   }
 
-  /** Where the output begins, behind the screen where that is wanted first. */
+  /** Draws the screen if the subscription begins with it; returns the offset where the output begins. */
   async prepare(): Promise<number> {
     if (!this.#wantsRedraw) return this.#cursor;
     if (this.#redraw) return this.#redraw.offset;
@@ -71,10 +70,10 @@ export class TerminalSubscription implements QueueSubscriber, TerminalListener {
       this.#advance();
       return redraw.offset;
     }
-    return this.prepare(); // one of another size is on its way, or is made
+    return this.prepare(); // the terminal was resized meanwhile
   }
 
-  /** Nothing is sent before. */
+  /** Nothing is sent before this call. */
   start(): void {
     this.#isStarted = true;
     this.#advance();
@@ -85,7 +84,7 @@ export class TerminalSubscription implements QueueSubscriber, TerminalListener {
   }
 
   resized(size: TerminalSize): void {
-    this.#drawing = this.#redraw = undefined; // of the size before
+    this.#drawing = this.#redraw = undefined; // they have the old size
     const offset = this.#spec.terminal.ring.end;
     if (this.#resizes.at(-1)?.offset === offset) this.#resizes.pop();
     this.#resizes.push({ ...size, offset });
@@ -99,40 +98,40 @@ export class TerminalSubscription implements QueueSubscriber, TerminalListener {
 
   /** The client has taken everything before this offset. */
   acknowledge(offset: number): void {
-    this.#takenTo = Math.max(this.#takenTo, Math.min(offset, this.#cursor));
+    this.#acknowledged = Math.max(this.#acknowledged, Math.min(offset, this.#cursor));
     this.#advance();
   }
 
-  roomMade(): void {
+  onWritable(): void {
     this.#advance();
   }
 
-  closed(): void {
+  onClosed(): void {
     this.end();
   }
 
   end(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    const { terminal, lane, onEnd } = this.#spec;
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    const { terminal, queue, onEnd } = this.#spec;
     terminal.subscribers.remove(this);
-    lane.detach(this);
+    queue.detach(this);
     onEnd();
   }
 
   #advance(): void {
     if (!this.#isStarted) return;
-    while (!this.#isOver && this.#spec.lane.hasRoom && this.#sendNext());
+    while (!this.#isEnded && this.#spec.queue.isWritable && this.#sendNext());
   }
 
-  /** False where there is nothing to send for now. */
+  /** False if there is nothing to send for now. */
   #sendNext(): boolean {
-    const { terminal, lane, dialect, encoder, windowBytes, exitsAfterTree } = this.#spec;
+    const { terminal, queue, frames, dialect, windowBytes, exitsAfterTree } = this.#spec;
     const { ring } = terminal;
     if (this.#cursor < ring.start) {
       this.#send(dialect.gap?.(terminal, this.#cursor, ring.end));
-      this.#cursor = this.#takenTo = ring.end; // what was under way before does not matter any more
-      this.#resizes.splice(0, this.#resizes.length - 1); // the last one is the size of the screen to come
+      this.#cursor = this.#acknowledged = ring.end; // the window starts anew
+      this.#resizes.splice(0, this.#resizes.length - 1); // the redraw has the last size
       this.#wantsRedraw = true;
       return true;
     }
@@ -151,18 +150,20 @@ export class TerminalSubscription implements QueueSubscriber, TerminalListener {
       this.#wantsRedraw = false;
       this.#redraw = undefined;
       this.#scrollback = 0;
-      this.#cursor = this.#takenTo = redraw.offset;
-      lane.send(redrawFrame(terminal, dialect, redraw));
+      this.#cursor = this.#acknowledged = redraw.offset;
+      queue.send(redrawFrame(terminal, dialect, redraw));
       return true;
     }
     if (this.#cursor < ring.end) {
       const windowEnd =
-        windowBytes === undefined || lane.isDeaf ? Number.POSITIVE_INFINITY : this.#takenTo + windowBytes;
+        windowBytes === undefined || queue.isInputEnded
+          ? Number.POSITIVE_INFINITY
+          : this.#acknowledged + windowBytes;
       if (this.#cursor >= windowEnd) return false;
       const limit = Math.min(resize?.offset ?? ring.end, windowEnd);
-      const { frame, end } = outputFrame(terminal, { dialect, encoder }, this.#cursor, limit);
+      const { frame, end } = frames.output(terminal, dialect, this.#cursor, limit);
       this.#cursor = end;
-      lane.send(frame);
+      queue.send(frame);
       return true;
     }
     if (exitsAfterTree ? !terminal.isDead : !terminal.exit) return false;
@@ -172,6 +173,6 @@ export class TerminalSubscription implements QueueSubscriber, TerminalListener {
   }
 
   #send(text: string | undefined): void {
-    if (text !== undefined) this.#spec.lane.send(controlFrame(text));
+    if (text !== undefined) this.#spec.queue.send(controlFrame(text));
   }
 }

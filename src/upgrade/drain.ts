@@ -11,7 +11,7 @@ export const canHandOver = process.platform === "linux";
 
 /** What has to end before the upgrade, in words for the reply and for the error. */
 export function obstacles(registry: SessionRegistry, runtimes: Runtimes): string[] {
-  const bound = runtimes.boundToUs.map(({ name }) => `the runtime ${name} ends with this program`);
+  const bound = runtimes.boundToProcess.map(({ name }) => `the runtime ${name} ends with this program`);
   return [...(canHandOver ? obstaclesIn(registry) : runningIn(registry)), ...bound];
 }
 

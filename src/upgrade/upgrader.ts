@@ -174,9 +174,9 @@ const now = () => new Date().toISOString();
 /** New connections wait in the backlog of the listening sockets, which the new executable inherits. */
 async function closeConnections(listeners: UpgradeServices["listeners"]["all"]): Promise<void> {
   for (const { listening } of listeners) listening?.pause();
-  for (const listener of listeners) listener.fallSilent();
+  for (const listener of listeners) listener.stopStreaming();
   await within(flushTimeoutMs, () => !listeners.some(({ isSending }) => isSending));
-  for (const listener of listeners) listener.cut();
+  for (const listener of listeners) listener.closeConnections();
 }
 
 /** Checks in a turn of the event loop of its own, after all callbacks that were due before. */

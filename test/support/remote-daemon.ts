@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Terminal } from "../../src/client/terminal.ts";
 import type { Trl } from "../../src/client/trl.ts";
-import type { ConnectorContext } from "../../src/remote/connectors/shell-connector.ts";
+import type { ConnectorContext } from "../../src/remote/connectors/connector.ts";
 import { Executables, targetOf } from "../../src/remote/provision/executables.ts";
 import { binary } from "./program.ts";
 import { sha256 } from "./stream.ts";

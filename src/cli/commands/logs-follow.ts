@@ -68,7 +68,7 @@ async function attachOnce(client: DaemonClient, id: string, attached: Attached):
   const checkEnd = () => {
     if (end && !isLive && at.stdout >= end.stdout && at.stderr >= end.stderr) resolve(true);
   };
-  client.onClose = () => reject(lostDaemon());
+  client.onClose.add(() => reject(lostDaemon()));
   const wanted = { stdout_offset: at.stdout, stderr_offset: at.stderr };
   const reply = await client.attach(
     { stream_id: id, ...wanted, encoding, stall_timeout_s: stallTimeoutS },
@@ -114,7 +114,7 @@ export async function followTerminal(
   const first = Math.max(from, first_offset);
   if (first > from) follower.gap("stdout", from, first);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  client.onClose = () => reject(lostDaemon());
+  client.onClose.add(() => reject(lostDaemon()));
   const takeFrame = (frame: TerminalFrame) => {
     follower.frame(frame);
     if (frame.type === "exit") return resolve();

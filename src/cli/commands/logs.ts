@@ -44,7 +44,7 @@ export default defineCommand({
         ? followCommand(client, target.command, spec, follower)
         : followTerminal(client, target.terminal, spec, follower);
     process.exitCode = await Promise.race([finished.then(() => 0), detach.detached]);
-    client.onClose = undefined;
+    client.onClose.clear();
   },
 });
 

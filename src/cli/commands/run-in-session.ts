@@ -90,9 +90,10 @@ async function follow(
       note(`${Number(frame["to"]) - Number(frame["from"])} bytes of output are lost`);
     else if (type === "exit") end({ type, ...frame } as unknown as ExitFrame);
   };
-  client.onClose = lost;
+  client.onClose.add(lost);
   streamId = await client.stream(params, take);
-  client.onClose = () => void resume(client, params, { streamId: streamId!, at, take }).catch(lost);
+  client.onClose.delete(lost);
+  client.onClose.add(() => void resume(client, params, { streamId: streamId!, at, take }).catch(lost));
   if (interrupts.last) interrupt(interrupts.last.isGentle); // received while the command started
   let isInputCut = false;
   if (params.open_stdin) void forwardStdin(client, streamId).catch(() => (isInputCut = true));

@@ -95,12 +95,12 @@ async function watch(client: DaemonClient, view: View, intervalMs: number): Prom
     return 0;
   };
   const lost = Promise.withResolvers<number>();
-  client.onClose = () => lost.reject(lostDaemon());
+  client.onClose.add(() => lost.reject(lostDaemon()));
   try {
     return await Promise.race([screen.ended, look(), lost.promise]);
   } finally {
     isOver = true;
-    client.onClose = undefined;
+    client.onClose.clear();
   }
 }
 

@@ -1,5 +1,5 @@
-// A command whose standard input and output speak the protocol: `trl --stdin`, or the same behind ssh or docker.
-// It lives as long as the carrier, and the daemon is gone with it.
+// A carrier over the standard input and output of a command: `trl --stdin`, or the same through ssh or docker.
+// The command, and the daemon in it, live as long as the carrier.
 import { type ChildProcess, spawn } from "node:child_process";
 import { type Carrier, NoDaemonError, type OpenCarrier } from "./carrier.ts";
 import { lineReader } from "./lines.ts";
@@ -9,17 +9,17 @@ export interface ChildTarget {
   command: readonly string[];
   env?: Record<string, string | undefined>;
   cwd?: string;
-  /** Where its log goes: nowhere, unless it fails to start, or to ours. */
+  /** `inherit` writes its log to our standard error. With `ignore`, its last lines are part of the error if it ends. */
   stderr?: "ignore" | "inherit";
 }
 
-/** Its sessions are ended by then, with everything that they started. */
+/** Time to end its sessions, with all processes in them. */
 const killAfterMs = 10_000;
-/** Of what it says on standard error, should it end by itself. */
-const lastWordsChars = 2000;
+/** Standard error that becomes part of the error message. */
+const stderrTailChars = 2000;
 
 export function childCarrier({ command, env, cwd, stderr = "ignore" }: ChildTarget): OpenCarrier {
-  /** A new one would know nothing of what the last one was doing. */
+  /** Set when the command was started: a second process would know nothing of the sessions of the first. */
   let end: NoDaemonError | undefined;
   return ({ message, closed }) =>
     new Promise<Carrier>((resolve, reject) => {
@@ -30,22 +30,22 @@ export function childCarrier({ command, env, cwd, stderr = "ignore" }: ChildTarg
         ...(env ? { env: env as NodeJS.ProcessEnv } : {}),
         ...(cwd === undefined ? {} : { cwd }),
       });
-      let lastWords = "";
+      let stderrTail = "";
       child.stderr?.on("data", (chunk: Buffer) => {
-        lastWords = (lastWords + chunk.toString()).slice(-lastWordsChars);
+        stderrTail = (stderrTail + chunk.toString()).slice(-stderrTailChars);
       });
       child.on("error", (error) =>
         reject(new NoDaemonError(`${program} cannot be started: ${error.message}`)),
       );
       child.on("spawn", () => {
-        end = new NoDaemonError(`${program} was given up`, {}, true);
+        end = new NoDaemonError(`${program} was stopped`, {}, true);
         resolve({ send: (frame) => void child.stdin?.write(`${frame}\n`), close: () => stop(child) });
       });
-      child.stdin?.on("error", () => {}); // its end is told by "close"
+      child.stdin?.on("error", () => {}); // "close" reports the end
       child.stdout?.on("data", lineReader(message));
       child.on("close", (code, signal) => {
         const ending = signal ? `by ${signal}` : `with exit code ${code}`;
-        const message = `${program} ended ${ending}${lastWords ? `: ${lastWords.trim()}` : ""}`;
+        const message = `${program} ended ${ending}${stderrTail ? `: ${stderrTail.trim()}` : ""}`;
         end = new NoDaemonError(message, {}, true);
         closed(end);
       });
@@ -57,10 +57,10 @@ function stop(child: ChildProcess): Promise<void> {
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const timer = setTimeout(() => {
     child.kill("SIGKILL");
-    child.stdout?.destroy(); // somebody else may hold it open
+    child.stdout?.destroy(); // another process may hold the pipe open
     child.stderr?.destroy();
   }, killAfterMs);
   child.stdin?.end();
-  child.kill("SIGTERM"); // what still runs is not waited for
+  child.kill("SIGTERM"); // the end of running commands is not awaited
   return ended.finally(() => clearTimeout(timer));
 }

@@ -1,7 +1,7 @@
-// Bytes to frames, for carriers that are streams of lines.
+// Splits bytes into frames, for carriers that are streams of lines.
 import { LineDecoder } from "../../protocol/frame.ts";
 
-/** Replies may hold two streams of output, each escaped; the daemon bounds them. */
+/** A reply may hold two streams of output, each escaped; the daemon limits their size. */
 const replyMaxBytes = 2 ** 31;
 
 export function lineReader(onLine: (line: string) => void): (chunk: Uint8Array) => void {

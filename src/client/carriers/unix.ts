@@ -1,10 +1,10 @@
-// A daemon's Unix socket, by node:net, which Node.js and Bun both have.
+// A carrier over the daemon's Unix socket, by node:net, which Node.js and Bun both have.
 import { createConnection } from "node:net";
 import { requireTrustedSocket } from "../../util/trusted-socket.ts";
 import { type Carrier, NoDaemonError, type OpenCarrier } from "./carrier.ts";
 import { lineReader } from "./lines.ts";
 
-/** The environment says which directories are trusted. */
+/** `env` may name further directories that are trusted. */
 export function unixCarrier(path: string, env: Record<string, string | undefined>): OpenCarrier {
   return async ({ message, closed }) => {
     try {
@@ -41,7 +41,7 @@ export function unixCarrier(path: string, env: Record<string, string | undefined
 }
 
 function connectFailure(path: string, error: NodeJS.ErrnoException | undefined): Error {
-  const isNobody = error?.code === "ENOENT" || error?.code === "ECONNREFUSED";
-  if (isNobody) return new NoDaemonError(`no daemon is listening on ${path}`, { cause: error });
+  const isRefused = error?.code === "ENOENT" || error?.code === "ECONNREFUSED";
+  if (isRefused) return new NoDaemonError(`no daemon is listening on ${path}`, { cause: error });
   return new Error(`cannot connect to ${path}: ${error?.message}`, { cause: error });
 }

@@ -1,5 +1,5 @@
-// The daemon's WebSocket. A browser can send no header with one, so everybody comes with a ticket, which is had for
-// the token, or from whoever keeps the token for us.
+// A carrier over the daemon's WebSocket. A browser can send no header with a WebSocket, so every client presents a
+// ticket, which it gets from the daemon for the token, or from a server of the application that has the token.
 import { type ErrorCode, TrlError } from "../../protocol/errors.ts";
 import { type Carrier, NoDaemonError, type OpenCarrier } from "./carrier.ts";
 
@@ -7,7 +7,7 @@ export interface WebTarget {
   /** `http://127.0.0.1:9100`, with `https:`, `ws:` or `wss:` as well; a path before `/ws` is kept. */
   url: string;
   token?: string;
-  /** Instead of the token: gives a new ticket each time, from a server that has the token. */
+  /** Instead of the token: returns a new ticket each time, from a server that has the token. */
   ticket?: () => string | Promise<string>;
 }
 
@@ -21,7 +21,7 @@ export function webCarrier(
   base.pathname = base.pathname.replace(/\/+$/, "");
   return async ({ message, closed }) => {
     const [ticket, Socket] = await Promise.all([
-      target.ticket?.() ?? askForTicket(base, target),
+      target.ticket?.() ?? requestTicket(base, target),
       webSocket(),
     ]);
     const address = under(base, "/ws");
@@ -48,7 +48,7 @@ function openSocket(
       resolve({ send: (frame) => socket.send(frame), close: () => socket.close() });
     };
     socket.onmessage = ({ data }) => message(String(data));
-    socket.onerror = () => {}; // told by its end
+    socket.onerror = () => {}; // "close" follows and reports it
     socket.onclose = ({ code, reason }) => {
       clearTimeout(timer);
       const why = reason || (code === 1006 ? "the connection was lost" : `code ${code}`);
@@ -59,10 +59,10 @@ function openSocket(
   });
 }
 
-/** Waiting longer for an answer to so small a question is of no use. */
+/** Timeout for the ticket and for the WebSocket handshake. */
 const answerMs = 10_000;
 
-async function askForTicket(base: URL, { token }: WebTarget): Promise<string> {
+async function requestTicket(base: URL, { token }: WebTarget): Promise<string> {
   const response = await fetch(under(base, "/ticket"), {
     method: "POST",
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
@@ -72,18 +72,18 @@ async function askForTicket(base: URL, { token }: WebTarget): Promise<string> {
       throw new NoDaemonError(`no daemon is listening on ${base.origin}`, { cause: error });
     throw new Error(`cannot reach ${base.origin}: ${(error as Error).message}`, { cause: error });
   });
-  const answer = (await response.json().catch(() => undefined)) as TicketAnswer | undefined;
+  const answer = (await response.json().catch(() => undefined)) as TicketReply | undefined;
   if (answer?.ticket !== undefined) return answer.ticket;
   if (answer?.error) throw new TrlError(answer.error.code, answer.error.message);
-  throw new Error(`${base.origin} answered with status ${response.status}, and is perhaps no daemon of trl`);
+  throw new Error(`${base.origin} answered with status ${response.status}: it may not be a daemon of trl`);
 }
 
-interface TicketAnswer {
+interface TicketReply {
   ticket?: string;
   error?: { code: ErrorCode; message: string };
 }
 
-/** As Node.js and Bun say it; browsers do not tell. */
+/** The error codes of Node.js and Bun; browsers give none. */
 function isRefusal(error: unknown): boolean {
   const { code, cause } = error as { code?: string; cause?: { code?: string } };
   return code === "ConnectionRefused" || code === "ECONNREFUSED" || cause?.code === "ECONNREFUSED";

@@ -1,27 +1,27 @@
-// A daemon in a container: one that runs, or one that is made from an image and removed again.
+// Connector for a container, by `docker exec`: a running one, or one that is created from an image and removed again.
 import { TrlError } from "../../protocol/errors.ts";
+import type { ConnectorContext } from "./connector.ts";
 import { ImageContainer } from "./image-container.ts";
 import {
   type Channel,
-  type ConnectorContext,
   type ShellConnection,
   type ShellConnectorOptions,
   shellConnector,
 } from "./shell-connector.ts";
 
 export interface DockerSpec extends ShellConnectorOptions {
-  /** Name or id of one that runs. */
+  /** Name or id of a running container. */
   container?: string | undefined;
-  /** Or an image, of which one is made. */
+  /** Or an image, from which a container is created. */
   image?: string | undefined;
-  /** For `docker exec`, or with an image for `docker run`. */
+  /** For `docker exec`, or for `docker run` with an image. */
   options?: readonly string[] | undefined;
-  /** Instead of `docker`: `["podman"]`, `["docker", "--context", "far"]`. */
+  /** Instead of `docker`: `["podman"]`, `["docker", "--context", "build"]`. */
   program?: readonly string[] | undefined;
 }
 
-/** As Docker and Podman say that a container does not run, or is not. A paused one is neither. */
-const goneWords =
+/** Messages of Docker and Podman for a container that is stopped or missing. A paused one is neither. */
+const goneMessages =
   /no such container|is not running|no container with name or id|can only create exec sessions on running|container state improper|cannot exec in a stopped|already been removed/i;
 
 export function dockerConnector(spec: DockerSpec, context: ConnectorContext): ShellConnection {
@@ -36,12 +36,13 @@ export function dockerConnector(spec: DockerSpec, context: ConnectorContext): Sh
     const command = async (script: string) => exec(container, options, script);
     return shellConnector({ ...common(container), command }, context, spec);
   }
-  const made = new ImageContainer({ docker, image: image!, options, env: context.env });
+  const created = new ImageContainer({ docker, image: image!, options, env: context.env });
   const channel: Channel = {
     ...common(image!),
-    command: async (script, merelyLooks) => exec(await (merelyLooks ? made.find() : made.get()), [], script),
-    forget: () => made.forget(),
-    dispose: () => made.remove(),
+    command: async (script, onlyIfRunning) =>
+      exec(await (onlyIfRunning ? created.find() : created.get()), [], script),
+    forget: () => created.forget(),
+    dispose: () => created.remove(),
   };
   return shellConnector(channel, context, spec);
 }
@@ -50,6 +51,6 @@ const common = (target: string) => ({
   label: `docker ${target}`,
   target,
   isContainer: true,
-  isSlow: false, // the engine is on this machine, most of the time
-  isGone: (words: string) => goneWords.test(words),
+  isSlow: false, // the container engine is usually on this machine
+  isGone: (stderr: string) => goneMessages.test(stderr),
 });

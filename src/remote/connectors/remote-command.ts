@@ -1,4 +1,5 @@
-// A command that runs a script on the far side (ssh, docker exec, kubectl exec), up to the script's first word to us.
+// A command that runs a shell script in a runtime (ssh, docker exec, kubectl exec). The script first prints one answer;
+// after that the command's input and output may carry frames or a file.
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
 import type { Carrier, CarrierEvents } from "../../client/carriers/carrier.ts";
@@ -8,30 +9,30 @@ import { childProcesses, streams } from "../../util/lazy-modules.ts";
 export interface RemoteCommandSetup {
   argv: readonly string[];
   env: Record<string, string | undefined>;
-  /** Begins what the script says to us. */
+  /** Prefix of the script's answer, which distinguishes it from other output. */
   mark: string;
-  /** What it means that the command has ended, by its last words. */
-  failure(message: string, words: string, exitCode: number | null): Error;
-  /** For people, in errors. */
+  /** The error for a command that has ended, by the end of its standard error. */
+  failure(message: string, stderr: string, exitCode: number | null): Error;
+  /** For error messages. */
   label: string;
 }
 
-/** Of what it says on standard error. */
-const lastWordsChars = 600;
-/** What it comes to is said last, behind banners and warnings. */
-const lastLines = 4;
-/** Of what start files and greetings print before the script speaks. */
+/** Length of the end of standard error that is kept. */
+const stderrTailChars = 600;
+/** The cause is in the last lines, after banners and warnings. */
+const stderrTailLines = 4;
+/** Limit for output of start files and banners before the answer. */
 const noiseMaxBytes = 1024 * 1024;
-/** The far side ends with its input; where the link is dead it does not hear of it. */
+/** The remote end exits when its input ends, unless the link is dead: then the command is killed. */
 const closeGraceMs = 1000;
 
 export class RemoteShellCommand {
   readonly #child: ChildProcess;
   readonly #setup: RemoteCommandSetup;
   readonly #answer = Promise.withResolvers<string>();
-  #heard = Buffer.alloc(0);
-  #words = "";
-  #take: ((chunk: Uint8Array) => void) | undefined;
+  #received = Buffer.alloc(0);
+  #stderr = "";
+  #onData: ((chunk: Uint8Array) => void) | undefined;
   #onEnd: ((error: Error) => void) | undefined;
   readonly #ended = Promise.withResolvers<void>();
 
@@ -43,49 +44,49 @@ export class RemoteShellCommand {
       env: setup.env as NodeJS.ProcessEnv,
     });
     this.#child = child;
-    this.#answer.promise.catch(() => {}); // told to whoever asks
+    this.#answer.promise.catch(() => {}); // `answer` reports it
     child.on("error", (error) => this.#end(new Error(`${program} cannot be started: ${error.message}`)));
-    child.stdin?.on("error", () => {}); // its end is told by "close"
+    child.stdin?.on("error", () => {}); // "close" reports the end
     child.stderr?.on("data", (chunk: Buffer) => {
-      this.#words = (this.#words + chunk.toString()).slice(-lastWordsChars);
+      this.#stderr = (this.#stderr + chunk.toString()).slice(-stderrTailChars);
     });
     child.stdout?.on("data", (chunk: Buffer) => this.#receive(chunk));
     child.on("close", (code, signal) => this.#end(this.#failure(code, signal)));
   }
 
-  /** What the script says, without the mark. Rejects where the command ends before, or takes too long. */
-  async answer(patienceMs: number, late: () => void = () => {}): Promise<string> {
+  /** The script's answer, without the mark. Rejects if the command ends first, or after the timeout. */
+  async answer(timeoutMs: number, onTimeout: () => void = () => {}): Promise<string> {
     const timer = setTimeout(() => {
-      late();
-      this.#end(new Error(`${this.#setup.label} did not answer within ${patienceMs / 1000} s`));
+      onTimeout();
+      this.#end(new Error(`${this.#setup.label} did not answer within ${timeoutMs / 1000} s`));
       this.#child.kill("SIGKILL");
-    }, patienceMs);
+    }, timeoutMs);
     return await this.#answer.promise.finally(() => clearTimeout(timer));
   }
 
-  /** Everything behind the answer is frames. */
+  /** Uses the output after the answer as frames. */
   carry({ message, closed }: CarrierEvents): Carrier {
-    const take = lineReader(message);
+    const onData = lineReader(message);
     this.#onEnd = closed;
-    this.#take = take;
-    // Not before whoever asked for the carrier has it.
+    this.#onData = onData;
+    // After the caller has the carrier.
     queueMicrotask(() => {
-      take(this.#heard.subarray());
-      this.#heard = Buffer.alloc(0);
+      onData(this.#received.subarray());
+      this.#received = Buffer.alloc(0);
       this.#child.stdout?.resume();
     });
     const { stdin } = this.#child;
     return { send: (frame) => void stdin?.write(`${frame}\n`), close: () => this.close() };
   }
 
-  /** Gives all of it to the script; a script that has ended does not want the rest. */
+  /** Pipes a file to the script. The script may end before it has read everything. */
   async feed(...input: [Readable, ...NodeJS.ReadWriteStream[]]): Promise<void> {
     await streams()
       .pipeline([...input, this.#child.stdin!])
       .catch(() => {});
   }
 
-  /** Resolves when the command is gone. */
+  /** Resolves when the command has ended. */
   async close(): Promise<void> {
     this.#onEnd = undefined;
     const timer = setTimeout(() => this.#child.kill("SIGKILL"), closeGraceMs);
@@ -96,46 +97,46 @@ export class RemoteShellCommand {
   }
 
   #receive(chunk: Buffer): void {
-    if (this.#take) {
-      this.#take(chunk);
+    if (this.#onData) {
+      this.#onData(chunk);
       return;
     }
-    this.#heard = Buffer.concat([this.#heard, chunk]);
+    this.#received = Buffer.concat([this.#received, chunk]);
     const { mark } = this.#setup;
-    const begin = this.#heard.indexOf(mark);
-    const end = begin === -1 ? -1 : this.#heard.indexOf("\n", begin);
+    const begin = this.#received.indexOf(mark);
+    const end = begin === -1 ? -1 : this.#received.indexOf("\n", begin);
     if (end === -1) {
-      this.#heard = this.#heard.subarray(-noiseMaxBytes);
+      this.#received = this.#received.subarray(-noiseMaxBytes);
       return;
     }
-    const text = this.#heard.subarray(begin + mark.length, end).toString();
-    this.#heard = this.#heard.subarray(end + 1);
+    const text = this.#received.subarray(begin + mark.length, end).toString();
+    this.#received = this.#received.subarray(end + 1);
     this.#child.stdout?.pause();
     this.#answer.resolve(text.trim());
   }
 
   #failure(code: number | null, signal: NodeJS.Signals | null): Error {
-    const words = plainWords(this.#words);
+    const stderr = plainLine(this.#stderr);
     const ending = signal ? `ended by ${signal}` : `ended with exit code ${code}`;
-    const message = `${this.#setup.label}: ${words || ending}`;
-    return this.#setup.failure(message, words, code);
+    const message = `${this.#setup.label}: ${stderr || ending}`;
+    return this.#setup.failure(message, stderr, code);
   }
 
   #end(error: Error): void {
     this.#answer.reject(error);
     this.#ended.resolve();
-    const told = this.#onEnd;
+    const onEnd = this.#onEnd;
     this.#onEnd = undefined;
-    told?.(error);
+    onEnd?.(error);
   }
 }
 
-/** One line that can be shown anywhere. */
-const plainWords = (text: string): string =>
+/** One line without escape sequences. */
+const plainLine = (text: string): string =>
   text
     .split(/[\r\n]+/)
     .map((line) => line.replaceAll(/\x1b\[[\d;]*m|[\x00-\x1f\x7f]/g, "").trim())
     .filter((line) => line !== "" && !/^Warning: Permanently added /.test(line))
     .map((line) => line.replace(/^(?:Error response from daemon|Error|error): /, ""))
-    .slice(-lastLines)
+    .slice(-stderrTailLines)
     .join("; ");

@@ -1,7 +1,6 @@
-// From a way to run a script somewhere to a carrier of frames: the daemon there is reached through `trl dial-stdio`, and
-// the executable is brought along where it is missing. The daemon outlives the link, so that a new one finds
-// everything as it was left.
-
+// Turns a way to run a shell script on a machine or in a container into a connector: the script runs `trl dial-stdio`
+// there, which bridges to the remote daemon. If the executable is missing, it is copied first. The remote daemon
+// outlives the link, so a new link finds its sessions unchanged.
 import {
   type Carrier,
   type CarrierEvents,
@@ -11,60 +10,49 @@ import {
 import { TrlError } from "../../protocol/errors.ts";
 import { randomHex } from "../../util/random.ts";
 import { copyTo } from "../provision/copy.ts";
-import type { Executables } from "../provision/executables.ts";
 import { connectScript } from "../provision/scripts.ts";
-import { UnreachableError } from "../unreachable.ts";
+import type { Connector, ConnectorContext } from "./connector.ts";
 import { RemoteShellCommand } from "./remote-command.ts";
 
-export interface ShellConnection {
-  /** Reaches the daemon there; it is started where it is missing. */
-  open: OpenCarrier;
-  /** Reaches it where it is; rejects with a VacantError where it has not been started yet. */
+export interface ShellConnection extends Connector {
   find: OpenCarrier;
-  /** Where it is, for people. */
-  target: string;
-  /** Removes what was made here or there for the link. The daemon there lives on, unless its place was made by us. */
+  /** Removes what was created for the links. A remote daemon lives on, unless its container is removed. */
   dispose(): Promise<void>;
 }
 
-export interface ConnectorContext {
-  /** For the commands that are started. */
-  env: Record<string, string | undefined>;
-  executables: Executables;
-  /** A private directory, for what belongs to the links. */
-  runDir: string;
-}
+/** The runtime can be reached, but no daemon runs there yet. Lists and searches do not count this as a failure. */
+export class NotStartedError extends NoDaemonError {}
 
-/** A way to run a script somewhere. */
+/** A way to run a shell script in a runtime. */
 export interface Channel {
-  /** For people: `ssh build.example.org`. */
+  /** For messages to people: `ssh build.example.org`. */
   label: string;
   target: string;
-  /** The command that gives a script to `sh` there. With `merelyLooks` it rejects rather than make anything. */
-  command(script: string, merelyLooks: boolean): Promise<readonly string[]>;
-  /** What is there is one's own: no other users share the machine. */
+  /** The command that runs a script by `sh` there. With `onlyIfRunning` it rejects rather than create anything. */
+  command(script: string, onlyIfRunning: boolean): Promise<readonly string[]>;
+  /** No users share the file system, so a /tmp without the sticky bit is safe. */
   isContainer: boolean;
-  /** To compress what is copied takes less time than to send it. */
+  /** Compressing the executable takes less time than sending it uncompressed. */
   isSlow: boolean;
-  /** Whether these words of the command say for certain that nobody is there any more. */
-  isGone(words: string): boolean;
-  /** It was found to be gone. */
+  /** Whether the command's error output proves that the runtime no longer exists. */
+  isGone(stderr: string): boolean;
+  /** Called when `isGone` was true. */
   forget?(): void;
-  /** It says nothing: what the links share may be why. */
+  /** Called when a command does not answer: a connection that the links share may be the cause. */
   stuck?(): void;
   dispose?(): Promise<void>;
 }
 
 export interface ShellConnectorOptions {
-  /** Of a daemon that somebody else takes care of; else there is one for those who come this way. */
+  /** Socket of a daemon that is managed there by other means; by default a daemon of its own serves all links. */
   socket_path?: string | undefined;
 }
 
-/** To be reached may take a name server, a proxy, and somebody who is slow to wake. */
+/** Time for name resolution, proxies, authentication and a machine that must wake up. */
 const handshakeMs = 30_000;
-/** A daemon that was started for us is not left behind for ever. */
+/** A daemon that was started for the links exits after this much idle time. */
 const idleExitS = 1800;
-/** To learn the target, to be told that the file is missing, to find it, and one for a copy that was damaged. */
+/** Report the target, report the missing file, find it after the copy, and one more copy if the first was damaged. */
 const roundsMax = 5;
 const noDaemonExitCode = 69;
 
@@ -73,17 +61,17 @@ export function shellConnector(
   context: ConnectorContext,
   options: ShellConnectorOptions = {},
 ): ShellConnection {
-  const far = new Far(channel, context, options);
+  const shell = new RemoteShell(channel, context, options);
   return {
-    open: (events) => far.open(events, false),
-    find: (events) => far.open(events, true),
+    open: (events) => shell.open(events, false),
+    find: (events) => shell.open(events, true),
     target: channel.target,
-    dispose: () => far.dispose(),
+    dispose: () => shell.dispose(),
   };
 }
 
-class Far {
-  /** Several who come at once share one copy. */
+class RemoteShell {
+  /** Links that open at the same time share one copy. */
   readonly #copies = new Map<string, Promise<void>>();
   #isDisposed = false;
 
@@ -93,62 +81,61 @@ class Far {
     readonly options: ShellConnectorOptions,
   ) {}
 
-  /** Whoever has lost its link by this is not to make another. */
+  /** Ends `open`, since clients try to reconnect the links that end with this. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     await this.channel.dispose?.();
   }
 
-  async open(events: CarrierEvents, merelyLooks: boolean): Promise<Carrier> {
-    const { executables } = this.context;
-    await executables.warm();
+  async open(events: CarrierEvents, onlyIfRunning: boolean): Promise<Carrier> {
+    await this.context.executables.warm();
     for (let round = 1; ; round++) {
-      const command = await this.#connect(merelyLooks);
+      const command = await this.#connect(onlyIfRunning);
       const answer = await command.answer(handshakeMs, () => this.channel.stuck?.());
       const [word, ...rest] = answer.split(" ");
       if (word === "ready" && !this.#isDisposed) return command.carry(events);
       await command.close();
-      this.#refuseIfDisposed();
+      this.#throwIfDisposed();
       if (word !== "need") throw this.#refusal(word, rest.join(" "));
       if (round === roundsMax) throw this.#refusal("refused", "the executable was copied, but is not found");
       await this.#provide(rest[0]!, rest[1] === "gzip");
     }
   }
 
-  async #connect(merelyLooks: boolean): Promise<RemoteShellCommand> {
+  async #connect(onlyIfRunning: boolean): Promise<RemoteShellCommand> {
     const mark = newMark();
     const script = connectScript({
       mark,
       executables: this.context.executables.known,
       socketPath: this.options.socket_path,
-      merelyLooks,
+      onlyIfRunning,
       isContainer: this.channel.isContainer,
       serveFlags: ["--idle-exit-s", String(idleExitS)],
     });
-    return await this.#start(script, mark, merelyLooks);
+    return await this.#start(script, mark, onlyIfRunning);
   }
 
-  async #start(script: string, mark: string, merelyLooks: boolean): Promise<RemoteShellCommand> {
+  async #start(script: string, mark: string, onlyIfRunning: boolean): Promise<RemoteShellCommand> {
     const { channel } = this;
-    this.#refuseIfDisposed();
+    this.#throwIfDisposed();
     return new RemoteShellCommand({
-      argv: await channel.command(script, merelyLooks),
+      argv: await channel.command(script, onlyIfRunning),
       env: this.context.env,
       mark,
       label: channel.label,
-      failure: (message, words, code) => {
-        const isGone = channel.isGone(words);
+      failure: (message, stderr, code) => {
+        const isGone = channel.isGone(stderr);
         if (isGone) channel.forget?.();
-        if (merelyLooks && code === noDaemonExitCode) return new UnreachableError(message);
+        if (onlyIfRunning && code === noDaemonExitCode) return new NotStartedError(message);
         return isGone ? new NoDaemonError(message) : new Error(message);
       },
     });
   }
 
-  /** The first time that a machine of its kind is met, its build must be found; then the copy can be asked for. */
+  /** The first round only finds the build for the target: the next script knows it, and asks for the copy if needed. */
   async #provide(target: string, canGunzip: boolean): Promise<void> {
     const known = this.context.executables.known.find((it) => it.target === target);
-    const executable = known ?? (await this.context.executables.find(target).catch(explain(this.channel)));
+    const executable = known ?? (await this.context.executables.find(target).catch(withLabel(this.channel)));
     if (!known) return;
     const copying =
       this.#copies.get(executable.key) ??
@@ -159,23 +146,24 @@ class Far {
         newMark,
       }).finally(() => this.#copies.delete(executable.key));
     this.#copies.set(executable.key, copying);
-    await copying.catch(explain(this.channel));
+    await copying.catch(withLabel(this.channel));
   }
 
-  #refuseIfDisposed(): void {
-    if (this.#isDisposed) throw this.#refusal("refused", "the link is not used any more");
+  #throwIfDisposed(): void {
+    if (this.#isDisposed) throw this.#refusal("refused", "the connector is closed");
   }
 
   #refusal(word: string | undefined, reason: string): Error {
     const { label } = this.channel;
-    if (word === "nobody") return new UnreachableError(`${label}: no daemon is running there`);
+    if (word === "absent") return new NotStartedError(`${label}: no daemon is running there`);
     return new TrlError("RUNTIME_UNAVAILABLE", `${label}: ${reason}`);
   }
 }
 
-const newMark = () => `trl-far-${randomHex(6)}`;
+const newMark = () => `trl-answer-${randomHex(6)}`;
 
-const explain =
+/** Rethrows an error of trl with the channel's label in front. */
+const withLabel =
   ({ label }: Channel) =>
   (error: unknown): never => {
     if (error instanceof TrlError) throw new TrlError(error.code, `${label}: ${error.message}`);

@@ -1,41 +1,41 @@
-// A daemon on another machine, by OpenSSH: its configuration, keys, agents and known hosts are used as they are.
+// Connector for another machine, by OpenSSH, with its own configuration, keys, agents and known hosts.
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { runProgram } from "../run-program.ts";
+import type { ConnectorContext } from "./connector.ts";
 import {
   type Channel,
-  type ConnectorContext,
   type ShellConnection,
   type ShellConnectorOptions,
   shellConnector,
 } from "./shell-connector.ts";
 
 export interface SshSpec extends ShellConnectorOptions {
-  /** A host of the configuration, `name` or `user@name`. */
+  /** A host of ssh's configuration, `name` or `user@name`. */
   host: string;
   port?: number | undefined;
   identity_file?: string | undefined;
-  /** For ssh, as on its command line; they win over what is set here. */
+  /** Command line options for ssh, which override the settings here. */
   options?: readonly string[] | undefined;
 }
 
 const settings = [
-  "BatchMode=yes", // there is nobody to ask
+  "BatchMode=yes", // there is no terminal to ask for a password
   "ConnectTimeout=15",
-  // A link that died without a word is noticed within half a minute.
+  // ssh exits within half a minute after the network has failed.
   "ServerAliveInterval=10",
   "ServerAliveCountMax=3",
-  // What the configuration has for people who log in.
+  // These settings of the configuration are for interactive logins.
   "ClearAllForwardings=yes",
   "RemoteCommand=none",
   "RequestTTY=no",
 ];
 
-/** The shared connection stays so long when nobody uses it, so that the next link is there at once. */
+/** The shared connection stays this long without links, so that the next link opens at once. */
 const persistS = 60;
 
-/** To be asked to end takes it no time. */
-const exitMaxMs = 2000;
+/** `ssh -O exit` takes no time unless the shared connection is stuck. */
+const exitTimeoutMs = 2000;
 
 export function sshConnector(spec: SshSpec, context: ConnectorContext): ShellConnection {
   return shellConnector(new SshChannel(spec, context), context, spec);
@@ -48,7 +48,7 @@ class SshChannel implements Channel {
   readonly isSlow = true;
   readonly #spec: SshSpec;
   readonly #context: ConnectorContext;
-  /** Of the connection that all links share. */
+  /** Directory with the control socket of the connection that all links share. */
   #controlDir: string | undefined;
 
   constructor(spec: SshSpec, context: ConnectorContext) {
@@ -62,12 +62,12 @@ class SshChannel implements Channel {
     return [...this.#ssh(), "--", this.#spec.host, `exec sh -c '${script}'`];
   }
 
-  /** A machine that cannot be reached may come back, and its daemon may have lived on. */
+  /** A machine that cannot be reached may come back, and its daemon may still run. */
   isGone(): boolean {
     return false;
   }
 
-  /** The next link makes a connection of its own. This one ends when it notices what has become of it. */
+  /** The next link opens a new shared connection. The stuck one exits by its keep-alive timeout. */
   stuck(): void {
     this.#controlDir = undefined;
   }
@@ -75,8 +75,8 @@ class SshChannel implements Channel {
   async dispose(): Promise<void> {
     if (this.#controlDir === undefined) return;
     const argv = [...this.#ssh(), "-O", "exit", "--", this.#spec.host];
-    // One that is stuck does not hear it; where there is no ssh, there is none to be ended.
-    await runProgram(argv, { env: this.#context.env, maxMs: exitMaxMs }).catch(() => {});
+    // Best effort: a stuck connection does not answer, and without ssh there is no connection.
+    await runProgram(argv, { env: this.#context.env, timeoutMs: exitTimeoutMs }).catch(() => {});
     rmSync(this.#controlDir, { recursive: true, force: true });
     this.#controlDir = undefined;
   }
@@ -92,7 +92,7 @@ class SshChannel implements Channel {
     return [
       "ssh",
       "-T",
-      ...options, // the first one counts
+      ...options, // of several values for one setting, ssh uses the first
       ...(port === undefined ? [] : ["-p", String(port)]),
       ...(identity_file === undefined ? [] : ["-i", identity_file]),
       ...[...settings, ...shared].flatMap((setting) => ["-o", setting]),

@@ -1,4 +1,4 @@
-// The builds of this program at hand, for the machines it is to run on: itself, and those that lie beside it.
+// Finds the build of trl for a target platform: this executable itself, or a `trl-<target>` file in its directory.
 import { closeSync, createReadStream, openSync, readSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { TrlError } from "../../protocol/errors.ts";
@@ -10,9 +10,9 @@ export interface Executable extends RemoteExecutable {
 }
 
 export interface ExecutablesSetup {
-  /** This program as one file; undefined where it runs from source. */
+  /** This executable; undefined if trl runs from source. */
   own: string | undefined;
-  /** Where else to look for `trl-<target>`, before the directory of `own`. */
+  /** Directories to search for `trl-<target>` before the directory of `own`. */
   dirs?: readonly string[];
 }
 
@@ -30,9 +30,9 @@ const keyChars = 12;
 export class Executables {
   readonly #own: string | undefined;
   readonly #dirs: readonly string[];
-  /** By the file as it is: to read it all takes a while, so it is done when it is needed, and once. */
+  /** Cache by file version, since reading the whole file takes a while. */
   readonly #checksums = new Map<string, Promise<string>>();
-  /** By target, with the file as it was. */
+  /** Cache by target, with the file version. */
   readonly #found = new Map<string, { executable: Executable; file: string }>();
 
   constructor({ own, dirs = [] }: ExecutablesSetup) {
@@ -40,29 +40,29 @@ export class Executables {
     this.#dirs = [...dirs, ...(own === undefined ? [] : [dirname(own)])];
   }
 
-  /** Those that were asked for before, and are the same. */
+  /** Executables that `find` has found, without those that have changed on disk since. */
   get known(): Executable[] {
     const fresh = [...this.#found.values()].filter(
-      ({ executable, file }) => fileAt(executable.path) === file,
+      ({ executable, file }) => fileVersion(executable.path) === file,
     );
     return fresh.map(({ executable }) => executable);
   }
 
-  /** What is most often needed, so that the first connection may find it there. */
+  /** Finds this executable ahead, since most runtimes have the same platform: then the first script knows it. */
   async warm(): Promise<void> {
     const target = this.#own === undefined ? undefined : targetOf(this.#own);
     const isKnown = this.known.some((executable) => executable.target === target);
     if (target !== undefined && !isKnown) await this.find(target);
   }
 
-  /** Rejects with RUNTIME_UNAVAILABLE where there is none; the message says which file is missing. */
+  /** Rejects with RUNTIME_UNAVAILABLE if there is none; the message names the missing file. */
   async find(target: string): Promise<Executable> {
     const path = this.#pathFor(target);
-    const file = fileAt(path);
-    const sum = this.#checksums.get(file) ?? checksumOf(path);
-    this.#checksums.set(file, sum);
-    sum.catch(() => this.#checksums.delete(file));
-    const sha256 = await sum;
+    const file = fileVersion(path);
+    const checksum = this.#checksums.get(file) ?? checksumOf(path);
+    this.#checksums.set(file, checksum);
+    checksum.catch(() => this.#checksums.delete(file));
+    const sha256 = await checksum;
     const executable = { target, path, sha256, key: `${version}-${sha256.slice(0, keyChars)}` };
     this.#found.set(target, { executable, file });
     return executable;
@@ -83,7 +83,8 @@ export class Executables {
   }
 }
 
-function fileAt(path: string): string {
+/** Identifies one version of a file. */
+function fileVersion(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   return `${path} ${stat?.ino} ${stat?.size} ${stat?.mtimeMs}`;
 }
@@ -101,7 +102,7 @@ const machO = 0xcffaedfe;
 const elfMachines: Record<number, string> = { 62: "x64", 183: "arm64" };
 const machOMachines: Record<number, string> = { 16777223: "x64", 16777228: "arm64" };
 
-/** For which machine a file was built, as its first bytes say; undefined where it is no program or not there. */
+/** The target of an executable by its header; undefined if the file is no executable, or missing. */
 export function targetOf(path: string): string | undefined {
   const head = Buffer.alloc(headBytes);
   try {
@@ -114,7 +115,7 @@ export function targetOf(path: string): string | undefined {
   const magic = head.readUInt32BE(0);
   if (magic === machO) return nameOf("darwin", machOMachines[head.readUInt32LE(4)]);
   if (magic !== elf) return undefined;
-  // The loader that it asks for tells the C library.
+  // The name of the dynamic loader shows the C library.
   const libc = head.includes("ld-musl-") ? "-musl" : "";
   return nameOf("linux", elfMachines[head.readUInt16LE(18)], libc);
 }

@@ -1,18 +1,19 @@
-// What must be known of a frame to pass it on, seen from its two ends: the output between them is not looked at.
+// Reads the fields of a frame that forwarding needs from its first and last characters, without parsing the output
+// between them. Frames in another field order are parsed as a whole.
 import { type LostError, lostReason } from "../../protocol/exec.ts";
 
 export interface RemoteFrame {
-  /** Of the stream or the terminal. */
+  /** Id of the stream or the terminal. */
   id: string;
   type: string;
   text: string;
 }
 
-const beginning = /^\{"(?:stream_id|session_id)":"([^"\\]*)","type":"(\w+)"/;
+const frameHead = /^\{"(?:stream_id|session_id)":"([^"\\]*)","type":"(\w+)"/;
 
-/** Undefined where the line is a reply. */
+/** Undefined if the line is a reply. Throws a SyntaxError or TypeError if it is no JSON object. */
 export function frameOf(text: string): RemoteFrame | undefined {
-  const quick = beginning.exec(text);
+  const quick = frameHead.exec(text);
   if (quick) return { id: quick[1]!, type: quick[2]!, text };
   if (text.startsWith('{"id":')) return undefined;
   const { ok, stream_id, session_id, type } = JSON.parse(text) as Record<string, unknown>;
@@ -22,7 +23,7 @@ export function frameOf(text: string): RemoteFrame | undefined {
 
 export const fieldsOf = ({ text }: RemoteFrame) => JSON.parse(text) as Record<string, unknown>;
 
-/** The last frame of a command or terminal; a loss names the runtime as the client knows it, not "host". */
+/** An exit frame for the client. The error of a loss gets the client's name for the runtime instead of "host". */
 export function exitText(frame: RemoteFrame, runtime: string): string {
   if (!frame.text.includes(`"reason":"${lostReason}"`)) return frame.text;
   const fields = fieldsOf(frame);
@@ -33,7 +34,7 @@ export function exitText(frame: RemoteFrame, runtime: string): string {
 
 export interface Output {
   offset: number;
-  /** Where the stream stands behind it. */
+  /** Offset of the byte after it. */
   end: number;
   isRedraw: boolean;
 }
@@ -41,7 +42,7 @@ export interface Output {
 const tailChars = 120;
 const streamTail = /","offset":(\d+)(?:,"bytes":\d+)?,"end":(\d+)\}$/;
 
-/** A frame of a command's output. */
+/** Offsets of a frame of a command's output. */
 export function streamOutput(frame: RemoteFrame): Output {
   const tail = streamTail.exec(frame.text.slice(-tailChars));
   if (tail) return { offset: Number(tail[1]), end: Number(tail[2]), isRedraw: false };
@@ -50,7 +51,7 @@ export function streamOutput(frame: RemoteFrame): Output {
   return { offset: offset!, end: end ?? offset! + length, isRedraw: false };
 }
 
-/** As it would be without a window. */
+/** The frame as the daemon would send it to a client without a window. */
 export const withoutEnd = (text: string): string =>
   text.slice(0, -tailChars) + text.slice(-tailChars).replace(/,"end":\d+\}$/, "}");
 
@@ -62,7 +63,7 @@ export interface TerminalOutput extends Output {
   data: string;
 }
 
-/** A frame of a terminal's output. */
+/** Offsets and data of a frame of a terminal's output. */
 export function terminalOutput(frame: RemoteFrame): TerminalOutput {
   const { text } = frame;
   const head = terminalHead.exec(text);

@@ -1,4 +1,5 @@
-// A command's output in another runtime.
+// Subscription to a command's output in another runtime, with two windows: this daemon's towards the remote daemon, and
+// the client's towards this daemon.
 import type { TrlError } from "../../protocol/errors.ts";
 import { type ExitFrame, lostExitCode, lostReason } from "../../protocol/exec.ts";
 import type { MethodName, Params, Result } from "../../protocol/methods.ts";
@@ -13,97 +14,99 @@ const streamNames = ["stdout", "stderr"] as const;
 type StreamName = (typeof streamNames)[number];
 type Offsets = Record<StreamName, number>;
 
-/** What of the client's params matters for coming back. */
+/** The client's params that a resume needs. */
 export interface RemoteStreamOptions {
   stdout_offset?: number;
   stderr_offset?: number;
   encoding?: string;
   stall_timeout_s?: number;
-  /** The client says itself how much it has taken. */
+  /** Set if the client acknowledges output itself. */
   window_bytes?: number;
   resume_key?: string;
 }
 
 export class RemoteStream extends RemoteSubscription {
-  readonly #wishes: RemoteStreamOptions;
+  readonly #options: RemoteStreamOptions;
   readonly #resumeKey: string;
   readonly #received: Offsets;
-  /** Passed on to the client's connection. */
-  readonly #passed: Offsets;
-  /** By the client's own word, where it has a window. */
-  readonly #takenByClient: Offsets;
+  /** Sent to the client's connection. */
+  readonly #sent: Offsets;
+  /** Acknowledged by the client, if it has a window. */
+  readonly #clientAcknowledged: Offsets;
   #acknowledged: number;
-  #acknowledgement: Timer | undefined;
+  #acknowledgeTimer: Timer | undefined;
 
-  readonly takesPlace = false;
+  readonly replacesPrevious = false;
 
-  constructor(id: string, connection: RemoteConnection, outlet: FrameWriter, wishes: RemoteStreamOptions) {
-    super(id, connection, outlet);
-    this.#wishes = wishes;
-    this.#resumeKey = wishes.resume_key ?? crypto.randomUUID();
-    this.#received = { stdout: wishes.stdout_offset ?? 0, stderr: wishes.stderr_offset ?? 0 };
-    this.#passed = { ...this.#received };
-    this.#takenByClient = { ...this.#received };
-    this.#acknowledged = sum(this.#passed);
+  constructor(id: string, connection: RemoteConnection, writer: FrameWriter, options: RemoteStreamOptions) {
+    super(id, connection, writer);
+    this.#options = options;
+    this.#resumeKey = options.resume_key ?? crypto.randomUUID();
+    this.#received = { stdout: options.stdout_offset ?? 0, stderr: options.stderr_offset ?? 0 };
+    this.#sent = { ...this.#received };
+    this.#clientAcknowledged = { ...this.#received };
+    this.#acknowledged = sum(this.#sent);
   }
 
-  get farewell(): [MethodName, object] {
+  get detachRequest(): [MethodName, object] {
     return ["exec.detach", { stream_id: this.id }];
   }
 
   /**
-   * The daemon there sends no more than we have passed on, and keeps what we have not: neither does anything pile up
-   * here for a slow client, nor is anything lost with a link.
+   * The remote daemon sends at most a window ahead of what the client's connection has taken, and buffers the rest: a
+   * slow client fills no memory here, and a lost link loses no output.
    */
-  get terms() {
-    const { window_bytes = streamWindowBytes } = this.#wishes;
+  get windowParams() {
+    const { window_bytes = streamWindowBytes } = this.#options;
     return { window_bytes: Math.min(window_bytes, streamWindowBytes), resume_key: this.#resumeKey };
   }
 
-  /** The reply to exec.attach says where it really begins. */
-  beginsAt({ stdout_offset, stderr_offset }: Result<"exec.attach">): void {
-    const begin = { stdout: stdout_offset, stderr: stderr_offset };
-    for (const offsets of [this.#received, this.#passed, this.#takenByClient]) Object.assign(offsets, begin);
-    this.#acknowledged = sum(begin);
+  /** The reply to exec.attach has the offsets at which the output really starts. */
+  setStart({ stdout_offset, stderr_offset }: Result<"exec.attach">): void {
+    const start = { stdout: stdout_offset, stderr: stderr_offset };
+    for (const offsets of [this.#received, this.#sent, this.#clientAcknowledged])
+      Object.assign(offsets, start);
+    this.#acknowledged = sum(start);
   }
 
-  take(frame: RemoteFrame): void {
-    if (frame.type === "stdout" || frame.type === "stderr") this.#takeOutput(frame, frame.type);
+  receive(frame: RemoteFrame): void {
+    if (frame.type === "stdout" || frame.type === "stderr") this.#receiveOutput(frame, frame.type);
     else if (frame.type === "gap") {
       const { stream, to } = fieldsOf(frame) as { stream: StreamName; to: number };
-      this.#passGap(frame.text, stream, to);
-    } else if (frame.type === "exit") this.passLast(exitText(frame, this.connection.runtime.name));
-    else if (frame.type === "lagged") this.passLast(frame.text);
-    else this.pass({ text: frame.text });
+      this.#enqueueGap(frame.text, stream, to);
+    } else if (frame.type === "exit") this.enqueueLast(exitText(frame, this.connection.runtime.name));
+    else if (frame.type === "lagged") this.enqueueLast(frame.text);
+    else this.enqueue({ text: frame.text });
   }
 
-  /** The client has taken everything before these offsets. */
+  /** The client has read everything before these offsets. */
   acknowledge({ stdout_offset = 0, stderr_offset = 0 }: Params<"exec.ack">): void {
-    const taken = this.#takenByClient;
-    taken.stdout = Math.max(taken.stdout, Math.min(stdout_offset, this.#passed.stdout));
-    taken.stderr = Math.max(taken.stderr, Math.min(stderr_offset, this.#passed.stderr));
-    this.roomMade();
+    const acknowledged = this.#clientAcknowledged;
+    acknowledged.stdout = Math.max(acknowledged.stdout, Math.min(stdout_offset, this.#sent.stdout));
+    acknowledged.stderr = Math.max(acknowledged.stderr, Math.min(stderr_offset, this.#sent.stderr));
+    this.onWritable();
   }
 
   async resume(link: RemoteLink): Promise<void> {
-    const { encoding, stall_timeout_s } = this.#wishes;
-    const asked = { ...this.#received };
+    const { encoding, stall_timeout_s } = this.#options;
+    const from = { ...this.#received };
     const params = {
       stream_id: this.id,
-      stdout_offset: asked.stdout,
-      stderr_offset: asked.stderr,
-      ...this.terms,
+      stdout_offset: from.stdout,
+      stderr_offset: from.stderr,
+      ...this.windowParams,
       ...(encoding === undefined ? {} : { encoding }),
       ...(stall_timeout_s === undefined ? {} : { stall_timeout_s }),
     };
-    await link.request("exec.attach", params, (data) => {
+    const received = (data: unknown) => {
       const { stdout_offset, stderr_offset } = data as Result<"exec.attach">;
-      this.#skip("stdout", asked.stdout, stdout_offset);
-      this.#skip("stderr", asked.stderr, stderr_offset);
-    });
+      this.#skip("stdout", from.stdout, stdout_offset);
+      this.#skip("stderr", from.stderr, stderr_offset);
+    };
+    await link.request("exec.attach", params, { received });
   }
 
-  lose({ code, message, data }: TrlError): void {
+  fail({ code, message, data }: TrlError): void {
     const frame: ExitFrame = {
       stream_id: this.id,
       type: "exit",
@@ -117,61 +120,62 @@ export class RemoteStream extends RemoteSubscription {
       leftovers: [],
       error: { code, message, data },
     };
-    this.passLast(JSON.stringify(frame));
+    this.enqueueLast(JSON.stringify(frame));
   }
 
   override end(): void {
-    clearTimeout(this.#acknowledgement);
+    clearTimeout(this.#acknowledgeTimer);
     super.end();
   }
 
-  #takeOutput(frame: RemoteFrame, stream: StreamName): void {
+  #receiveOutput(frame: RemoteFrame, stream: StreamName): void {
     const { end } = streamOutput(frame);
     this.#received[stream] = end;
-    const window = this.#wishes.window_bytes;
-    this.pass({
+    const window = this.#options.window_bytes;
+    this.enqueue({
       text: window === undefined ? withoutEnd(frame.text) : frame.text,
-      mayPass: () => window === undefined || this.outlet.isDeaf || this.#bytesUnderWay(stream, end) <= window,
-      passes: () => {
-        this.#passed[stream] = end;
+      maySend: () =>
+        window === undefined || this.writer.isInputEnded || this.#unacknowledgedBytes(stream, end) <= window,
+      onSend: () => {
+        this.#sent[stream] = end;
       },
-      hasLeft: () => this.#hasLeft(),
+      onFlushed: () => this.#flushed(),
     });
   }
 
-  #bytesUnderWay(stream: StreamName, end: number): number {
-    return sum({ ...this.#passed, [stream]: end }) - sum(this.#takenByClient) - characterBytes;
+  #unacknowledgedBytes(stream: StreamName, end: number): number {
+    return sum({ ...this.#sent, [stream]: end }) - sum(this.#clientAcknowledged) - characterBytes;
   }
 
-  #hasLeft(): void {
-    if (sum(this.#passed) - this.#acknowledged >= this.terms.window_bytes / 4) this.#acknowledge();
-    else this.#acknowledgement ??= setTimeout(() => this.#acknowledge(), acknowledgeMs);
+  #flushed(): void {
+    if (sum(this.#sent) - this.#acknowledged >= this.windowParams.window_bytes / 4) this.#acknowledge();
+    else this.#acknowledgeTimer ??= setTimeout(() => this.#acknowledge(), acknowledgeMs);
   }
 
   #acknowledge(): void {
-    clearTimeout(this.#acknowledgement);
-    this.#acknowledgement = undefined;
-    this.#acknowledged = sum(this.#passed);
-    const { stdout, stderr } = this.#passed;
-    this.connection.tell("exec.ack", { stream_id: this.id, stdout_offset: stdout, stderr_offset: stderr });
+    clearTimeout(this.#acknowledgeTimer);
+    this.#acknowledgeTimer = undefined;
+    this.#acknowledged = sum(this.#sent);
+    const { stdout, stderr } = this.#sent;
+    this.connection.notify("exec.ack", { stream_id: this.id, stdout_offset: stdout, stderr_offset: stderr });
   }
 
-  /** Not kept there while we were away. */
+  /** Reports output that the remote daemon dropped while the link was lost. */
   #skip(stream: StreamName, from: number, to: number): void {
     if (to > from)
-      this.#passGap(JSON.stringify({ stream_id: this.id, type: "gap", stream, from, to }), stream, to);
+      this.#enqueueGap(JSON.stringify({ stream_id: this.id, type: "gap", stream, from, to }), stream, to);
   }
 
-  #passGap(text: string, stream: StreamName, to: number): void {
+  #enqueueGap(text: string, stream: StreamName, to: number): void {
     this.#received[stream] = to;
-    const passes = () => {
-      this.#passed[stream] = this.#takenByClient[stream] = to; // nothing of it is under way
+    const onSend = () => {
+      this.#sent[stream] = this.#clientAcknowledged[stream] = to; // a gap uses no window
     };
-    this.pass({ text, passes, hasLeft: () => this.#hasLeft() });
+    this.enqueue({ text, onSend, onFlushed: () => this.#flushed() });
   }
 }
 
-/** A window is exceeded by what is left of a character. */
+/** The daemon does not split a character, so a frame may exceed the window by the rest of one. */
 const characterBytes = 16;
 
 const sum = ({ stdout, stderr }: Offsets): number => stdout + stderr;

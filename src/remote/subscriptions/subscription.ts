@@ -1,5 +1,5 @@
-// What a client follows in another runtime, a command's output or a terminal's: frames are passed on at the pace at
-// which the client takes them, and taken up where they were when the link was lost.
+// A client's subscription to a command or terminal in another runtime: a queue of frames that are forwarded as fast as
+// the client's connection takes them, and a resume after a lost link.
 import type { TrlError } from "../../protocol/errors.ts";
 import type { MethodName } from "../../protocol/methods.ts";
 import type { RemoteConnection } from "../connection.ts";
@@ -7,71 +7,71 @@ import type { RemoteLink } from "../link.ts";
 import type { FrameWriter, FrameWriterUser } from "../writer.ts";
 import type { RemoteFrame } from "./frame-text.ts";
 
-interface Passing {
-  /** Nothing where the client is not told in its dialect. */
+interface QueuedFrame {
+  /** Undefined if the client's dialect has no such frame. */
   text: string | undefined;
-  /** Whether the client wants it already. */
-  mayPass?(): boolean;
-  passes?(): void;
-  /** The client's connection has taken it. */
-  hasLeft?(): void;
+  /** False while the client's window is full. */
+  maySend?(): boolean;
+  /** Called before the frame is sent. */
+  onSend?(): void;
+  /** Called when the client's connection has capacity after the frame. */
+  onFlushed?(): void;
   isLast?: boolean;
 }
 
 export abstract class RemoteSubscription implements FrameWriterUser {
-  #waiting: Passing[] = [];
-  /** Has been sent, and has not left yet. */
-  #leaving: Passing | undefined;
+  #queue: QueuedFrame[] = [];
+  /** Sent, and not flushed yet. */
+  #unflushed: QueuedFrame | undefined;
   #isStarted = false;
   #isOver = false;
-  /** All has come. */
+  /** The last frame has arrived. */
   isComplete = false;
-  /** Over which it comes, or was asked for last. */
+  /** The link that the frames come from, or that was asked for them last. */
   link: RemoteLink | undefined;
 
   constructor(
     readonly id: string,
     readonly connection: RemoteConnection,
-    readonly outlet: FrameWriter,
+    readonly writer: FrameWriter,
   ) {
-    outlet.attach(this);
+    writer.attach(this);
   }
 
-  /** The client does not want it any more, or has gone. */
+  /** The client has unsubscribed or disconnected, or has the last frame. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Whether it is instead of the one before; a stream may be followed by several. */
-  abstract readonly takesPlace: boolean;
-  /** How the daemon there is told that we do not follow any more. */
-  abstract readonly farewell: [method: MethodName, params: object];
-  /** A frame of it has come. */
-  abstract take(frame: RemoteFrame): void;
-  /** Asks on a new link for what comes next. */
+  /** A new subscription to a terminal ends the previous one; a command may have several. */
+  abstract readonly replacesPrevious: boolean;
+  /** The request that ends the subscription at the remote daemon. */
+  abstract readonly detachRequest: [method: MethodName, params: object];
+  abstract receive(frame: RemoteFrame): void;
+  /** Asks for the next frames on a new link. */
   abstract resume(link: RemoteLink): Promise<void>;
-  /** It will not go on. */
-  abstract lose(error: TrlError): void;
+  /** The subscription cannot continue: sends the client a last frame with the error. */
+  abstract fail(error: TrlError): void;
 
-  /** Nothing is sent before the reply to the client is on its way. */
+  /** Called when the reply to the client is queued; no frame is sent before that. */
   start(): void {
     this.#isStarted = true;
-    this.#advance();
+    this.#forward();
   }
 
-  roomMade(): void {
-    const left = this.outlet.hasRoom ? this.#leaving : undefined;
-    if (left) this.#leaving = undefined;
-    left?.hasLeft?.();
-    this.#advance();
+  onWritable(): void {
+    const flushed = this.writer.isWritable ? this.#unflushed : undefined;
+    if (flushed) this.#unflushed = undefined;
+    flushed?.onFlushed?.();
+    this.#forward();
   }
 
-  closed(): void {
+  onClosed(): void {
     this.end();
   }
 
-  /** The daemon there has let go of it. */
-  endedThere(): void {
+  /** The remote daemon has ended the subscription. */
+  endedRemotely(): void {
     this.isComplete = true;
     this.end();
   }
@@ -79,32 +79,32 @@ export abstract class RemoteSubscription implements FrameWriterUser {
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.connection.unfollow(this);
-    this.outlet.detach(this);
+    this.connection.unsubscribe(this);
+    this.writer.detach(this);
   }
 
-  protected pass(passing: Passing): void {
-    this.#waiting.push(passing);
-    this.#advance();
+  protected enqueue(frame: QueuedFrame): void {
+    this.#queue.push(frame);
+    this.#forward();
   }
 
-  /** No other frame comes behind it; but the client may still have to make room for those before it. */
-  protected passLast(text: string | undefined): void {
+  /** The remote daemon sends nothing more, though earlier frames may still wait for the client. */
+  protected enqueueLast(text: string | undefined): void {
     this.isComplete = true;
-    this.#waiting.push({ text, isLast: true });
-    this.#advance();
+    this.#queue.push({ text, isLast: true });
+    this.#forward();
   }
 
-  #advance(): void {
-    while (this.#isStarted && !this.#isOver && !this.#leaving && this.outlet.hasRoom) {
-      const next = this.#waiting[0];
-      if (!next || next.mayPass?.() === false) break;
-      this.#waiting.shift();
-      next.passes?.();
-      if (next.text !== undefined) this.outlet.send(Buffer.from(`${next.text}\n`));
+  #forward(): void {
+    while (this.#isStarted && !this.#isOver && !this.#unflushed && this.writer.isWritable) {
+      const next = this.#queue[0];
+      if (!next || next.maySend?.() === false) break;
+      this.#queue.shift();
+      next.onSend?.();
+      if (next.text !== undefined) this.writer.send(Buffer.from(`${next.text}\n`));
       if (next.isLast) this.end();
-      else if (this.outlet.hasRoom) next.hasLeft?.();
-      else this.#leaving = next;
+      else if (this.writer.isWritable) next.onFlushed?.();
+      else this.#unflushed = next;
     }
   }
 }

@@ -1,4 +1,4 @@
-// A terminal's output in another runtime.
+// Subscription to a terminal in another runtime.
 import type { TrlError } from "../../protocol/errors.ts";
 import { lostExitCode, lostReason } from "../../protocol/exec.ts";
 import type { MethodName, Result } from "../../protocol/methods.ts";
@@ -9,21 +9,21 @@ import type { FrameWriter } from "../writer.ts";
 import { exitText, fieldsOf, type RemoteFrame, terminalOutput } from "./frame-text.ts";
 import { RemoteSubscription } from "./subscription.ts";
 
-/** How the client's dialect writes a frame; nothing where it does not know such a thing. */
+/** Encodes frames in the client's dialect. */
 export interface Presentation {
   output(data: string, frame: RemoteFrame): string;
-  /** All the others, by their type. */
+  /** All other frames; undefined if the dialect has no such frame. */
   other(frame: RemoteFrame): string | undefined;
   isFrontend: boolean;
 }
 
-export const asItIs: Presentation = {
+export const verbatim: Presentation = {
   output: (_, { text }) => text,
   other: ({ text }) => text,
   isFrontend: false,
 };
 
-/** What of the client's params matters for coming back. */
+/** The client's params that a resume needs. */
 export interface RemoteSubscriptionOptions {
   presentation: Presentation;
   windowBytes: number | undefined;
@@ -37,30 +37,35 @@ export class RemoteTerminal extends RemoteSubscription {
   readonly #clientWindowBytes: number | undefined;
   readonly #isPassive: boolean;
   readonly #exitsAfterTree: boolean;
-  /** The next live byte. */
+  /** Offset of the next live byte. */
   #end = 0;
-  #taken = 0;
+  #flushedTo = 0;
   #acknowledged = 0;
   #size = { cols: 0, rows: 0 };
-  /** After a gap, until the screen has come. */
+  /** True after a gap, until a redraw arrives. */
   #awaitsRedraw: boolean;
 
-  readonly takesPlace = true;
+  readonly replacesPrevious = true;
 
-  constructor(id: string, connection: RemoteConnection, outlet: FrameWriter, how: RemoteSubscriptionOptions) {
-    super(id, connection, outlet);
-    this.presentation = how.presentation;
-    this.#clientWindowBytes = how.windowBytes;
-    this.#isPassive = how.isPassive;
-    this.#exitsAfterTree = how.exitsAfterTree;
-    this.#awaitsRedraw = how.beginsWithRedraw;
+  constructor(
+    id: string,
+    connection: RemoteConnection,
+    writer: FrameWriter,
+    options: RemoteSubscriptionOptions,
+  ) {
+    super(id, connection, writer);
+    this.presentation = options.presentation;
+    this.#clientWindowBytes = options.windowBytes;
+    this.#isPassive = options.isPassive;
+    this.#exitsAfterTree = options.exitsAfterTree;
+    this.#awaitsRedraw = options.beginsWithRedraw;
   }
 
-  get farewell(): [MethodName, object] {
+  get detachRequest(): [MethodName, object] {
     return ["pty.unsubscribe", { session_id: this.id }];
   }
 
-  get terms() {
+  get windowParams() {
     return {
       window_bytes: this.#clientWindowBytes ?? terminalWindowBytes,
       ...(this.#isPassive ? { passive: true } : {}),
@@ -68,23 +73,23 @@ export class RemoteTerminal extends RemoteSubscription {
     };
   }
 
-  override roomMade(): void {
-    // Who cannot say any more how much it has taken takes what leaves.
-    if (this.outlet.isDeaf) this.#acknowledge();
-    super.roomMade();
+  override onWritable(): void {
+    // A client that can send nothing any more cannot acknowledge, so flushed output counts as acknowledged.
+    if (this.writer.isInputEnded) this.#acknowledge();
+    super.onWritable();
   }
 
-  beginsAt({ offset, cols, rows }: Result<"pty.subscribe">): void {
-    this.#end = this.#taken = this.#acknowledged = offset;
+  setStart({ offset, cols, rows }: Result<"pty.subscribe">): void {
+    this.#end = this.#flushedTo = this.#acknowledged = offset;
     this.#size = { cols, rows };
   }
 
-  take(frame: RemoteFrame): void {
+  receive(frame: RemoteFrame): void {
     if (frame.type === "output") {
       const { data, end, isRedraw } = terminalOutput(frame);
       if (isRedraw) this.#awaitsRedraw = false;
       this.#end = end;
-      this.pass({ text: this.presentation.output(data, frame), hasLeft: () => this.#took(end) });
+      this.enqueue({ text: this.presentation.output(data, frame), onFlushed: () => this.#flushed(end) });
       return;
     }
     if (frame.type === "resize") {
@@ -93,23 +98,25 @@ export class RemoteTerminal extends RemoteSubscription {
     }
     if (frame.type === "gap") this.#awaitsRedraw = true;
     if (frame.type === "exit")
-      this.passLast(
+      this.enqueueLast(
         this.presentation.other({ ...frame, text: exitText(frame, this.connection.runtime.name) }),
       );
-    else this.pass({ text: this.presentation.other(frame) });
+    else this.enqueue({ text: this.presentation.other(frame) });
   }
 
   async resume(link: RemoteLink): Promise<void> {
     const where = this.#awaitsRedraw ? { replay: "screen" } : { from: this.#end };
-    const params = { session_id: this.id, ...where, ...this.terms };
-    await link.request("pty.subscribe", params, (data) => {
+    const params = { session_id: this.id, ...where, ...this.windowParams };
+    const received = (data: unknown) => {
       const { cols, rows } = data as Result<"pty.subscribe">;
-      if (cols !== this.#size.cols || rows !== this.#size.rows) this.#tell({ type: "resize", cols, rows });
-    });
+      if (cols !== this.#size.cols || rows !== this.#size.rows)
+        this.#receiveSynthetic({ type: "resize", cols, rows });
+    };
+    await link.request("pty.subscribe", params, { received });
   }
 
-  lose({ code, message, data }: TrlError): void {
-    this.#tell({
+  fail({ code, message, data }: TrlError): void {
+    this.#receiveSynthetic({
       type: "exit",
       exit_code: lostExitCode,
       signal: null,
@@ -120,20 +127,20 @@ export class RemoteTerminal extends RemoteSubscription {
   }
 
   #acknowledge(): void {
-    if (this.#taken <= this.#acknowledged) return;
-    this.#acknowledged = this.#taken;
-    this.connection.tell("pty.ack", { session_id: this.id, offset: this.#taken });
+    if (this.#flushedTo <= this.#acknowledged) return;
+    this.#acknowledged = this.#flushedTo;
+    this.connection.notify("pty.ack", { session_id: this.id, offset: this.#flushedTo });
   }
 
-  /** What the daemon there would have said. */
-  #tell(fields: { type: string; [field: string]: unknown }): void {
+  /** Handles a frame as if the remote daemon had sent it. */
+  #receiveSynthetic(fields: { type: string; [field: string]: unknown }): void {
     const text = JSON.stringify({ session_id: this.id, ...fields });
-    this.take({ id: this.id, type: fields.type, text });
+    this.receive({ id: this.id, type: fields.type, text });
   }
 
-  #took(end: number): void {
-    this.#taken = Math.max(this.#taken, end);
-    if (this.#clientWindowBytes !== undefined && !this.outlet.isDeaf) return;
-    if (this.#taken - this.#acknowledged >= this.terms.window_bytes / 4) this.#acknowledge();
+  #flushed(end: number): void {
+    this.#flushedTo = Math.max(this.#flushedTo, end);
+    if (this.#clientWindowBytes !== undefined && !this.writer.isInputEnded) return;
+    if (this.#flushedTo - this.#acknowledged >= this.windowParams.window_bytes / 4) this.#acknowledge();
   }
 }

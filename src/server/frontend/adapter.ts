@@ -1,4 +1,4 @@
-// The frontend dialect over the same terminals: each message becomes a call of the method that does the same.
+// The frontend dialect: each message becomes a call of the method that does the same.
 import { homedir } from "node:os";
 import { isDirectory } from "../../core/process/directories.ts";
 import type { Terminal } from "../../core/terminal/terminal.ts";
@@ -14,199 +14,210 @@ import {
 import type { MethodName, Params, Result } from "../../protocol/methods.ts";
 import type { TerminalSummary } from "../../protocol/pty.ts";
 import { hostRuntime } from "../../protocol/runtime.ts";
+import type { Validator } from "../../protocol/validate.ts";
 import type { Runtime } from "../../remote/runtime.ts";
 import { RemoteTerminal } from "../../remote/subscriptions/terminal.ts";
-import type { ByteEncoder } from "../../util/byte-encoder.ts";
 import { subscribe } from "../handlers/pty-subscriptions.ts";
-import type { Client } from "../outgoing-queue.ts";
+import type { ConnectionState, RequestContext } from "../request-context.ts";
 import type { Router } from "../router.ts";
-import { controlFrame, type TerminalDialect } from "../terminal-frames.ts";
-import { presentationOf } from "./presentation.ts";
-import { dialectOf, spell } from "./state.ts";
+import { controlFrame, type TerminalFrames } from "../terminal-frames.ts";
+import { dialectOf, presentationOf, spell } from "./spelling.ts";
+import type { FrontendState } from "./state.ts";
 
 type Reply = [type: FrontendReply, fields: Record<string, unknown>] | undefined;
-type Actions = {
-  [T in FrontendTag]: (message: FrontendMessage<T>, client: Client) => Reply | Promise<Reply>;
-};
+type Action<T extends FrontendTag> = (
+  message: FrontendMessage<T>,
+  context: RequestContext,
+) => Reply | Promise<Reply>;
+type Actions = { [T in FrontendTag]: Action<T> };
 
-/** A frontend that comes back wants its history, too. */
+/** A frontend that reconnects wants its history, too. */
 const replayScrollback = 1000;
 
-/** SessionClosed says that all is dead. */
-const subscribing = { from: undefined, scrollback: replayScrollback, exitsAfterTree: true };
-
-export interface FrontendContext {
+export interface FrontendServices {
   router: Router;
   terminals: Terminals;
-  encoder: ByteEncoder;
+  terminalFrames: TerminalFrames;
+  validator: Validator;
   isToken(given: string): boolean;
 }
 
 export class FrontendAdapter {
   readonly #actions: Actions;
+  readonly #validator: Validator;
 
-  constructor(readonly context: FrontendContext) {
-    this.#actions = actionsOf(context);
+  constructor(services: FrontendServices) {
+    this.#validator = services.validator;
+    this.#actions = actionsOf(services);
   }
 
-  /** Undefined where the message has no answer. Who closes a terminal waits for its end, and nobody else does. */
-  async answer(fields: Record<string, unknown>, client: Client): Promise<Uint8Array | undefined> {
+  /** Undefined if the message has no reply. Later replies do not wait for the end of a terminal. */
+  async answer(fields: Record<string, unknown>, context: RequestContext): Promise<Uint8Array | undefined> {
     const type = String(fields["type"]);
-    client.frontend.learn(type, fields);
-    const holdsUp = frontendTag(type) !== "CloseSession";
-    const reply = await client.frontend.inTurn(this.#reply(type, fields, client), holdsUp);
-    return reply && frameOf(reply, client);
+    const { frontend } = context.connection;
+    frontend.learn(type, fields);
+    const blocks = frontendTag(type) !== "CloseSession";
+    const reply = await frontend.inOrder(this.#reply(type, fields, context), blocks);
+    return reply && frameOf(reply, frontend);
   }
 
-  error(message: string, client: Client): Uint8Array {
-    return frameOf(["Error", { message }], client);
+  error(message: string, frontend: FrontendState): Uint8Array {
+    return frameOf(["Error", { message }], frontend);
   }
 
-  async #reply(type: string, fields: Record<string, unknown>, client: Client): Promise<Reply> {
+  async #reply(type: string, fields: Record<string, unknown>, context: RequestContext): Promise<Reply> {
+    const { connection } = context;
     const tag = frontendTag(type);
-    if (!client.frontend.isAuthenticated && tag !== "Auth") {
-      client.hangUp();
+    if (!connection.frontend.isAuthenticated && tag !== "Auth") {
+      connection.hangUp();
       return ["Error", { message: "authentication required: the first message is Auth" }];
     }
     if (!tag) return ["Error", { message: `unknown message type "${type.slice(0, 64)}"` }];
     try {
       const { sessionId, ...rest } = fields;
-      const message = this.context.router.context.validator.object(
+      const message = this.#validator.object(
         frontendMessages[tag],
         sessionId === undefined ? fields : { session_id: sessionId, ...rest },
       );
-      const action = this.#actions[tag] as (message: unknown, client: Client) => Reply | Promise<Reply>;
-      return await action(message, client);
+      const action = this.#actions[tag] as (message: unknown, context: RequestContext) => Reply;
+      return await action(message, context);
     } catch (error) {
       if (!(error instanceof TrlError)) throw error;
-      if (tag === "Auth") client.hangUp();
+      if (tag === "Auth") connection.hangUp();
       return ["Error", { message: error.message }];
     }
   }
 }
 
-const frameOf = (reply: NonNullable<Reply>, { frontend }: Client): Uint8Array =>
-  controlFrame(toLatin1(spell(...reply, frontend.spelling)));
+const frameOf = (reply: NonNullable<Reply>, { spelling }: FrontendState): Uint8Array =>
+  controlFrame(toLatin1(spell(...reply, spelling)));
 
-/** JSON.stringify leaves text as it is, and frames are made of single bytes. */
+/** JSON.stringify does not escape non-ASCII text, and `controlFrame` encodes as Latin-1: one character per byte. */
 const toLatin1 = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
 
-const actionsOf = (context: FrontendContext): Actions => ({
-  ...terminalActions(context),
+const actionsOf = (services: FrontendServices): Actions => ({
+  ...terminalActions(services),
 
-  Auth: ({ token }, client) => {
-    const isRight = context.isToken(token);
-    client.frontend.isAuthenticated ||= isRight;
-    if (!isRight) client.hangUp();
+  Auth: ({ token }, { connection }) => {
+    const isRight = services.isToken(token);
+    connection.frontend.isAuthenticated ||= isRight;
+    if (!isRight) connection.hangUp();
     return ["AuthResult", { ok: isRight }];
   },
 
   Ping: () => ["Pong", {}],
 });
 
-function terminalActions({ router, terminals, encoder }: FrontendContext): Omit<Actions, "Auth" | "Ping"> {
-  const call = <M extends MethodName>(method: M, params: Params<M>, client: Client) =>
-    router.call(method, params, client) as Result<M> | Promise<Result<M>>;
+function terminalActions(services: FrontendServices): Omit<Actions, "Auth" | "Ping"> {
+  const { router, terminals } = services;
+  const call = <M extends MethodName>(method: M, params: Params<M>, context: RequestContext) =>
+    router.call(method, params, context) as Result<M> | Promise<Result<M>>;
   return {
-    CreateSession: async ({ id, cwd, ...rest }, client) => {
-      const isElsewhere = (rest.runtime ?? hostRuntime) !== hostRuntime; // our home is not there
-      const place = cwd ?? (isElsewhere ? undefined : home());
-      const given = {
+    CreateSession: async ({ id, cwd, ...rest }, context) => {
+      const isLocal = (rest.runtime ?? hostRuntime) === hostRuntime;
+      const workingDir = cwd ?? (isLocal ? home() : undefined);
+      const params = {
         ...rest,
-        ...(place === undefined ? {} : { working_dir: place }),
+        ...(workingDir === undefined ? {} : { working_dir: workingDir }),
         ...(id === undefined ? {} : { session_id: id }),
       };
       try {
-        const { session_id, pid } = await call("pty.create", given, client);
+        const { session_id, pid } = await call("pty.create", params, context);
         return ["SessionCreated", { session_id, pid }];
       } catch (error) {
-        throw inFrontendWords(error);
+        throw withFrontendNames(error);
       }
     },
 
-    WriteInput: async (message, client) => {
-      await call("pty.write", message, client);
+    WriteInput: async (message, context) => {
+      await call("pty.write", message, context);
       return undefined;
     },
 
-    Resize: async (message, client) => {
-      await call("pty.resize", message, client);
+    Resize: async (message, context) => {
+      await call("pty.resize", message, context);
       return undefined;
     },
 
-    Subscribe: async ({ session_id }, client) => {
-      const dialect = dialectOf(client.frontend.spelling);
+    Subscribe: async ({ session_id }, context) => {
       const found = router.runtimeOf(session_id);
-      const runtime = found instanceof Promise ? await found : found; // who is here is not kept waiting
+      const runtime = found instanceof Promise ? await found : found; // a local terminal takes no extra turn
       if (runtime) {
         const params = { session_id, scrollback: replayScrollback, exit_after_tree: true };
-        await router.subscribe(runtime, params, client, presentationOf(client.frontend.spelling));
-        return undefined;
-      }
-      return await terminals.use(session_id, async (terminal) => {
-        await watch(terminal, client, { dialect, encoder });
-        return undefined;
-      });
-    },
-
-    Unsubscribe: async (message, client) => {
-      if (terminals.has(message.session_id))
-        client.frontend.watched.delete(terminals.get(message.session_id));
-      await call("pty.unsubscribe", message, client);
+        const { spelling } = context.connection.frontend;
+        await router.subscribe(runtime, params, context, presentationOf(spelling));
+      } else await terminals.use(session_id, (terminal) => subscribeLocal(terminal, context, services));
       return undefined;
     },
 
-    CloseSession: async ({ session_id }, client) => {
-      const found = router.runtimeOf(session_id);
-      const runtime = found instanceof Promise ? await found : found;
-      const isWatched = runtime
-        ? watchesThere(runtime, session_id, client)
-        : watchesHere(terminals.get(session_id), client);
-      const { exit_code, signal } = await call("pty.close", { session_id }, client);
-      // Who watches it is told by that.
-      return isWatched() ? undefined : ["SessionClosed", { session_id, exit_code, signal }];
+    Unsubscribe: async (message, context) => {
+      if (terminals.has(message.session_id))
+        context.connection.frontend.subscribed.delete(terminals.get(message.session_id));
+      await call("pty.unsubscribe", message, context);
+      return undefined;
     },
 
-    ListSessions: async (_, client) => {
-      const { sessions } = await call("pty.list", {}, client);
+    CloseSession: async ({ session_id }, context) => {
+      const found = router.runtimeOf(session_id);
+      const runtime = found instanceof Promise ? await found : found;
+      const isSubscribed = runtime
+        ? isSubscribedRemote(runtime, session_id, context.connection)
+        : isSubscribedLocal(terminals.get(session_id), context.connection);
+      const { exit_code, signal } = await call("pty.close", { session_id }, context);
+      // A subscriber gets SessionClosed from its subscription.
+      return isSubscribed() ? undefined : ["SessionClosed", { session_id, exit_code, signal }];
+    },
+
+    ListSessions: async (_, context) => {
+      const { sessions } = await call("pty.list", {}, context);
       return ["SessionList", { sessions: sessions.filter(({ state }) => state === "running").map(listed) }];
     },
   };
 }
 
-/** The screen comes before the answers to later messages. */
-async function watch(
+/** The screen is sent before the replies to later messages. */
+async function subscribeLocal(
   terminal: Terminal,
-  client: Client,
-  how: { dialect: TerminalDialect; encoder: ByteEncoder },
+  context: RequestContext,
+  { terminalFrames }: FrontendServices,
 ): Promise<void> {
-  const subscription = subscribe(terminal, client, { ...how, ...subscribing });
-  client.frontend.watched.set(terminal, subscription);
+  const { frontend } = context.connection;
+  const subscription = subscribe(terminal, context, {
+    frames: terminalFrames,
+    dialect: dialectOf(frontend.spelling),
+    from: undefined,
+    scrollback: replayScrollback,
+    exitsAfterTree: true, // SessionClosed means that every process is dead
+  });
+  frontend.subscribed.set(terminal, subscription);
   await subscription.prepare();
 }
 
-function watchesHere(terminal: Terminal, { frontend: { watched }, subscriptions }: Client): () => boolean {
-  // A subscription that has ended, or gave way to one of the other dialect, tells nothing from now on.
-  if (watched.get(terminal) !== subscriptions.get(terminal.id)) watched.delete(terminal);
-  return () => watched.has(terminal);
+function isSubscribedLocal(
+  terminal: Terminal,
+  { frontend: { subscribed }, subscriptions }: ConnectionState,
+): () => boolean {
+  // A subscription that has ended, or was replaced by one of the other dialect, sends no SessionClosed.
+  if (subscribed.get(terminal) !== subscriptions.get(terminal.id)) subscribed.delete(terminal);
+  return () => subscribed.has(terminal);
 }
 
-/** As it was when the end was asked for: the frame that tells it may have come before the reply. */
-function watchesThere(runtime: Runtime, id: string, { far }: Client): () => boolean {
-  const follower = far.connection(runtime).followed(id);
-  const isWatched = follower instanceof RemoteTerminal && follower.presentation.isFrontend;
-  return () => isWatched;
+/** Evaluated before the close: SessionClosed may be sent, and the subscription gone, before the reply. */
+function isSubscribedRemote(runtime: Runtime, id: string, { links }: ConnectionState): () => boolean {
+  const follower = links.connection(runtime).subscriptionOf(id);
+  const isSubscribed = follower instanceof RemoteTerminal && follower.presentation.isFrontend;
+  return () => isSubscribed;
 }
 
-/** Where a terminal begins, if there is such a place. */
+/** The default working directory, if it exists. */
 const home = (): string | undefined => (isDirectory(Buffer.from(homedir())) ? homedir() : undefined);
 
-/** What the method calls otherwise. */
-const frontendWords: Record<string, string> = { working_dir: "cwd", session_id: "id" };
+/** Fields that the method names differently. */
+const frontendNames: Record<string, string> = { working_dir: "cwd", session_id: "id" };
 
-function inFrontendWords(error: unknown): unknown {
+function withFrontendNames(error: unknown): unknown {
   if (!(error instanceof TrlError)) return error;
-  const message = error.message.replace(/^\w+(?=:)/, (name) => frontendWords[name] ?? name);
+  const message = error.message.replace(/^\w+(?=:)/, (name) => frontendNames[name] ?? name);
   return new TrlError(error.code, message);
 }
 

@@ -1,16 +1,17 @@
-// Who follows which command.
+// Attaching clients to commands.
 import type { KnownCommand } from "../../core/command/command.ts";
 import type { Offsets } from "../../core/command/output.ts";
 import { TrlError } from "../../protocol/errors.ts";
 import { Attachment, type AttachmentSpec } from "../attachment.ts";
-import type { Client } from "../outgoing-queue.ts";
-import type { HandlerContext, Handlers } from "./handlers.ts";
+import type { RequestContext } from "../request-context.ts";
+import type { HandlerServices, Handlers } from "./handlers.ts";
 
 export type AttachmentHandlers = Pick<Handlers, "exec.attach" | "exec.ack" | "exec.detach">;
 
-export function attachmentHandlers({ registry, stallTimeoutS, encoder }: HandlerContext): AttachmentHandlers {
+export function attachmentHandlers(services: HandlerServices): AttachmentHandlers {
+  const { registry, stallTimeoutS } = services;
   return {
-    "exec.attach": ({ stream_id, encoding = "utf8", ...wanted }, client) => {
+    "exec.attach": ({ stream_id, encoding = "utf8", ...wanted }, context) => {
       const { command, sessionId, endedAt } = registry.commands.get(stream_id);
       registry.touch(sessionId);
       const { stdout, stderr } = command.output;
@@ -21,10 +22,9 @@ export function attachmentHandlers({ registry, stallTimeoutS, encoder }: Handler
         stdout: stdout.resumeFrom(asked.stdout, onCharacters),
         stderr: stderr.resumeFrom(asked.stderr, onCharacters),
       };
-      attach(command, client, {
+      attach(command, context, services, {
         from: { ...from },
         encoding,
-        encoder,
         stallTimeoutS: wanted.stall_timeout_s ?? stallTimeoutS,
         windowBytes: windowOf(wanted),
         resumeKey: wanted.resume_key,
@@ -41,43 +41,47 @@ export function attachmentHandlers({ registry, stallTimeoutS, encoder }: Handler
       };
     },
 
-    "exec.ack": ({ stream_id, stdout_offset, stderr_offset }, { attachments }) => {
-      const taken = { stdout: stdout_offset ?? 0, stderr: stderr_offset ?? 0 };
-      for (const attachment of attachments.get(stream_id) ?? []) attachment.acknowledge(taken);
+    "exec.ack": ({ stream_id, stdout_offset, stderr_offset }, { connection: { attachments } }) => {
+      const offsets = { stdout: stdout_offset ?? 0, stderr: stderr_offset ?? 0 };
+      for (const attachment of attachments.get(stream_id) ?? []) attachment.acknowledge(offsets);
       return { stream_id };
     },
 
-    "exec.detach": async ({ stream_id }, { attachments, lane }) => {
+    "exec.detach": async ({ stream_id }, { connection: { attachments, queue } }) => {
       registry.commands.get(stream_id);
-      const followed = [...(attachments.get(stream_id) ?? [])];
-      for (const attachment of followed) attachment.end();
-      await lane.emptied(); // who attaches again must not meet what is left of this
-      return { stream_id, detached: followed.length > 0 };
+      const attached = [...(attachments.get(stream_id) ?? [])];
+      for (const attachment of attached) attachment.end();
+      await queue.drained(); // frames of this attachment must not follow the reply to a new exec.attach
+      return { stream_id, detached: attached.length > 0 };
     },
   };
 }
 
 export function attach(
   command: KnownCommand,
-  { lane, attachments, afterReply }: Client,
-  how: Pick<AttachmentSpec, "from" | "encoding" | "encoder" | "stallTimeoutS" | "windowBytes" | "resumeKey">,
+  context: RequestContext,
+  { resumePoints, streamFrames }: HandlerServices,
+  how: Pick<AttachmentSpec, "from" | "encoding" | "stallTimeoutS" | "windowBytes" | "resumeKey">,
 ): void {
+  const { queue, attachments } = context.connection;
   const own = attachments.get(command.id) ?? new Set();
   attachments.set(command.id, own);
   const attachment = new Attachment({
     ...how,
     command,
-    lane,
+    queue,
+    resumePoints,
+    frames: streamFrames,
     onEnd: () => {
       own.delete(attachment);
       if (own.size === 0) attachments.delete(command.id);
     },
   });
   own.add(attachment);
-  afterReply(() => attachment.start());
+  context.afterReply(() => attachment.start());
 }
 
-/** Without acknowledgements nobody knows what must be kept. */
+/** Resuming needs acknowledgements: they decide how much output is kept. */
 export function windowOf(wanted: { window_bytes?: number | undefined; resume_key?: string | undefined }) {
   if (wanted.resume_key !== undefined && wanted.window_bytes === undefined)
     throw new TrlError("INVALID_PARAMS", "resume_key: expected with window_bytes");

@@ -1,3 +1,4 @@
+// Running commands, and what can be done with them by id.
 import { constants } from "node:os";
 import type { KnownCommand } from "../../core/command/command.ts";
 import { gather } from "../../core/command/result.ts";
@@ -9,17 +10,18 @@ import type { Params, Result } from "../../protocol/methods.ts";
 import { hostRuntime } from "../../protocol/runtime.ts";
 import { decodeData } from "../decode-data.ts";
 import { type AttachmentHandlers, attach, windowOf } from "./exec-attachments.ts";
-import type { HandlerContext, Handlers } from "./handlers.ts";
+import type { HandlerServices, Handlers } from "./handlers.ts";
 
 type ExecHandlers = Pick<
   Handlers,
   Exclude<Extract<keyof Handlers, `exec.${string}`>, keyof AttachmentHandlers>
 >;
 
-export function execHandlers({ registry, stallTimeoutS, encoder }: HandlerContext): ExecHandlers {
+export function execHandlers(services: HandlerServices): ExecHandlers {
+  const { registry, stallTimeoutS } = services;
   return {
-    "exec.run": async (params, { quota }) => {
-      const result = await quota.command(() => {
+    "exec.run": async (params, { connection: { quota } }) => {
+      const result = await quota.runCommand(() => {
         const ended = registry.get(params.session_id).run(params);
         return { started: ended, ended };
       });
@@ -36,17 +38,16 @@ export function execHandlers({ registry, stallTimeoutS, encoder }: HandlerContex
 
     "exec.stream": (
       { session_id, encoding, stall_timeout_s, window_bytes, resume_key, ...params },
-      client,
+      context,
     ) => {
       const windowBytes = windowOf({ window_bytes, resume_key });
-      const command = client.quota.command(() => {
+      const command = context.connection.quota.runCommand(() => {
         const { command: started, ended } = registry.get(session_id).start(params, "stream");
         return { started, ended };
       });
-      attach(command, client, {
+      attach(command, context, services, {
         from: { stdout: 0, stderr: 0 },
         encoding: encoding ?? "utf8",
-        encoder,
         stallTimeoutS: stall_timeout_s ?? stallTimeoutS,
         windowBytes,
         resumeKey: resume_key,
@@ -69,7 +70,7 @@ export function execHandlers({ registry, stallTimeoutS, encoder }: HandlerContex
   };
 }
 
-/** A limit that was reached is an error, and so is a failure where that was asked for; both have a result. */
+/** A timeout is an error, and so is a failure if the request has `check`; the error carries the result. */
 export function concluded(result: RunResult, check: boolean | undefined): RunResult {
   if (isTimeout(result.reason)) {
     const seconds = (result.duration_ms / 1000).toFixed(1);
@@ -97,7 +98,7 @@ function write({ input }: KnownCommand, params: Params<"exec.write">): Result<"e
 }
 
 function findRunning(
-  registry: HandlerContext["registry"],
+  registry: HandlerServices["registry"],
   sessionId?: string,
   streamId?: string,
 ): KnownCommand | undefined {
@@ -109,7 +110,7 @@ function findRunning(
   return endedAt ? undefined : command;
 }
 
-/** `SIGINT` or `INT`; undefined for the default, which escalates. */
+/** Takes `SIGINT` or `INT`; undefined for SIGTERM, which escalates. */
 function signalNamed(given: string | undefined): NodeJS.Signals | undefined {
   if (given === undefined) return undefined;
   const name = given.toUpperCase().replace(/^(?!SIG)/, "SIG");

@@ -1,26 +1,24 @@
-// Who watches which terminal.
+// Subscribing clients to terminals.
 import type { Terminal } from "../../core/terminal/terminal.ts";
 import { TrlError } from "../../protocol/errors.ts";
-import type { Client } from "../outgoing-queue.ts";
+import type { RequestContext } from "../request-context.ts";
 import { methodDialect } from "../terminal-frames.ts";
 import { type SubscriptionSpec, TerminalSubscription } from "../terminal-subscription.ts";
-import type { HandlerContext, Handlers } from "./handlers.ts";
+import type { HandlerServices, Handlers } from "./handlers.ts";
 
 export type SubscriptionHandlers = Pick<Handlers, "pty.subscribe" | "pty.unsubscribe" | "pty.ack">;
 
-export function subscriptionHandlers({
-  registry: { terminals },
-  encoder,
-}: HandlerContext): SubscriptionHandlers {
+export function subscriptionHandlers({ registry, terminalFrames }: HandlerServices): SubscriptionHandlers {
+  const { terminals } = registry;
   return {
-    "pty.subscribe": ({ session_id, from, replay, scrollback = 0, ...how }, client) =>
+    "pty.subscribe": ({ session_id, from, replay, scrollback = 0, ...how }, context) =>
       terminals.use(session_id, async (terminal) => {
         const { ring } = terminal;
         refuseBeyondEnd(from, ring.end);
         const start = from ?? (replay === "none" ? ring.end : undefined);
-        const subscription = subscribe(terminal, client, {
+        const subscription = subscribe(terminal, context, {
+          frames: terminalFrames,
           dialect: methodDialect,
-          encoder,
           from: start,
           scrollback,
           windowBytes: how.window_bytes,
@@ -31,38 +29,39 @@ export function subscriptionHandlers({
         return { session_id, offset, ...terminal.size, state: terminal.exit ? "exited" : "running" };
       }),
 
-    "pty.ack": ({ session_id, offset }, { subscriptions }) => {
+    "pty.ack": ({ session_id, offset }, { connection: { subscriptions } }) => {
       subscriptions.get(session_id)?.acknowledge(offset);
       return { session_id };
     },
 
-    "pty.unsubscribe": async ({ session_id }, { subscriptions, lane }) => {
+    "pty.unsubscribe": async ({ session_id }, { connection: { subscriptions, queue } }) => {
       terminals.get(session_id);
       const subscription = subscriptions.get(session_id);
       subscription?.end();
-      await lane.emptied(); // who subscribes again must not meet what is left of this
+      await queue.drained(); // frames of this subscription must not follow the reply to a new pty.subscribe
       return { session_id, unsubscribed: subscription !== undefined };
     },
   };
 }
 
-/** One for each terminal and connection: a second one takes the place of the first. */
+/** A connection has one subscription for each terminal: a second one replaces the first. */
 export function subscribe(
   terminal: Terminal,
-  { lane, subscriptions, afterReply }: Client,
-  how: Omit<SubscriptionSpec, "terminal" | "lane" | "onEnd">,
+  context: RequestContext,
+  how: Omit<SubscriptionSpec, "terminal" | "queue" | "onEnd">,
 ): TerminalSubscription {
+  const { queue, subscriptions } = context.connection;
   subscriptions.get(terminal.id)?.end();
   const subscription = new TerminalSubscription({
     ...how,
     terminal,
-    lane,
+    queue,
     onEnd: () => {
       if (subscriptions.get(terminal.id) === subscription) subscriptions.delete(terminal.id);
     },
   });
   subscriptions.set(terminal.id, subscription);
-  afterReply(() => subscription.start());
+  context.afterReply(() => subscription.start());
   return subscription;
 }
 

@@ -1,10 +1,11 @@
+// Terminals: their life, input and screen.
 import { terminalSummary } from "../../core/terminal/summary.ts";
 import type { Terminal } from "../../core/terminal/terminal.ts";
 import { waitFor } from "../../core/terminal/wait.ts";
 import { hostRuntime as runtime } from "../../protocol/runtime.ts";
 import { decodeData } from "../decode-data.ts";
-import { isAnswer, mayAnswer, noteTyping } from "../terminal-replies.ts";
-import type { HandlerContext, Handlers } from "./handlers.ts";
+import { isQueryReply } from "../terminal-replies.ts";
+import type { HandlerServices, Handlers } from "./handlers.ts";
 import type { SubscriptionHandlers } from "./pty-subscriptions.ts";
 
 type PtyHandlers = Pick<
@@ -12,30 +13,30 @@ type PtyHandlers = Pick<
   Exclude<Extract<keyof Handlers, `pty.${string}`>, keyof SubscriptionHandlers>
 >;
 
-export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
+export function ptyHandlers({ registry, queryReplies }: HandlerServices): PtyHandlers {
   const { terminals, options } = registry;
   return {
-    "pty.create": (params, { quota }) =>
-      quota.makeSession(registry.isLive, () => {
+    "pty.create": (params, { connection: { quota } }) =>
+      quota.createSession(registry.isLive, () => {
         const created = terminals.createInTime(params);
-        return created instanceof Promise ? created.then(summaryHere) : summaryHere(created);
+        return created instanceof Promise ? created.then(localSummary) : localSummary(created);
       }),
 
-    "pty.write": ({ session_id, data, encoding = "utf8" }, { lane, subscriptions }) => {
+    "pty.write": ({ session_id, data, encoding = "utf8" }, { connection: { queue, subscriptions } }) => {
       const bytes = decodeData(data, encoding);
       return terminals.use(session_id, (terminal) => {
-        const answers = isAnswer(bytes);
-        if (answers && !mayAnswer(terminal, subscriptions))
+        const isReply = isQueryReply(bytes);
+        if (isReply && !queryReplies.mayReply(terminal, subscriptions))
           return { session_id, bytes: bytes.length, pending_bytes: 0 };
-        if (!answers) noteTyping(terminal, subscriptions);
-        const pending = terminal.write(bytes, answers ? undefined : lane);
+        if (!isReply) queryReplies.noteTyping(terminal, subscriptions);
+        const pending = terminal.write(bytes, isReply ? undefined : queue);
         return { session_id, bytes: bytes.length, pending_bytes: pending };
       });
     },
 
-    "pty.resize": ({ session_id, cols, rows }, { lane }) =>
+    "pty.resize": ({ session_id, cols, rows }, { connection: { queue } }) =>
       terminals.use(session_id, (terminal) => {
-        const applied = terminal.resize({ cols, rows }, lane);
+        const applied = terminal.resize({ cols, rows }, queue);
         return { session_id, ...terminal.size, applied };
       }),
 
@@ -49,7 +50,7 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
 
     "pty.list": ({ state }) => {
       const listed = state === "running" ? terminals.live : terminals.list();
-      return { sessions: listed.filter(({ exit }) => state !== "exited" || exit).map(summaryHere) };
+      return { sessions: listed.filter(({ exit }) => state !== "exited" || exit).map(localSummary) };
     },
 
     "pty.snapshot": ({ session_id, format = "text", scrollback = 0 }) => {
@@ -67,4 +68,4 @@ export function ptyHandlers({ registry }: HandlerContext): PtyHandlers {
   };
 }
 
-const summaryHere = (terminal: Terminal) => ({ ...terminalSummary(terminal), runtime });
+const localSummary = (terminal: Terminal) => ({ ...terminalSummary(terminal), runtime });

@@ -1,22 +1,24 @@
-// How what is known of a killed daemon's commands and terminals is told.
+// What the handlers of recovered commands and terminals share.
 import { encodeFrame } from "../../protocol/frame.ts";
 import type { MethodName, Params, Result } from "../../protocol/methods.ts";
-import type { Client, QueueSubscriber } from "../outgoing-queue.ts";
+import type { QueueSubscriber } from "../outgoing-queue.ts";
+import type { RequestContext } from "../request-context.ts";
 
-/** What answers, where something is known of the id. */
+/** Handlers that return the answer as a function, or undefined if the id is not a recovered one. */
 export type Recovering = {
   [M in MethodName]?: (
     params: Params<M>,
-    client: Client,
+    context: RequestContext,
   ) => (() => Result<M> | Promise<Result<M>>) | undefined;
 };
 
-/** All that follows the reply. */
-export function sendLast(frames: object[], { lane, afterReply }: Client): void {
-  const subscriber: QueueSubscriber = { roomMade() {}, closed() {} };
-  lane.attach(subscriber); // keeps the connection open until then
-  afterReply(() => {
-    for (const frame of frames) lane.send(encodeFrame(frame));
-    lane.detach(subscriber);
+/** Sends the frames after the reply, and no others. */
+export function sendLast(frames: object[], context: RequestContext): void {
+  const { queue } = context.connection;
+  const subscriber: QueueSubscriber = { onWritable() {}, onClosed() {} };
+  queue.attach(subscriber); // keeps the connection open until the frames are sent
+  context.afterReply(() => {
+    for (const frame of frames) queue.send(encodeFrame(frame));
+    queue.detach(subscriber);
   });
 }

@@ -17,10 +17,10 @@ import { hostRuntime } from "../../protocol/runtime.ts";
 import type { EndedRecord } from "../../recovery/journal-record.ts";
 import { concluded } from "./exec.ts";
 import { refuseBeyondEnd } from "./exec-attachments.ts";
-import type { HandlerContext } from "./handlers.ts";
+import type { HandlerServices } from "./handlers.ts";
 import { type Recovering, sendLast } from "./recovered-answers.ts";
 
-export function recoveredCommandHandlers({ recovered, registry: { commands } }: HandlerContext) {
+export function recoveredCommandHandlers({ recovered, registry: { commands } }: HandlerServices) {
   const find = (id: string) => (commands.has(id) ? undefined : recovered.command(id));
   const refuseTaken = ({ command_id: id }: { command_id?: string | undefined }) => {
     if (id === undefined || !find(id)) return undefined;
@@ -35,9 +35,9 @@ export function recoveredCommandHandlers({ recovered, registry: { commands } }: 
       return record && (() => concluded(resultOf(record, encoding), check));
     },
 
-    "exec.attach": (params, client) => {
+    "exec.attach": (params, context) => {
       const record = find(params.stream_id);
-      return record && (() => attached(record, params, (frame) => sendLast([frame], client)));
+      return record && (() => attached(record, params, (frame) => sendLast([frame], context)));
     },
 
     "exec.detach": ({ stream_id }) => find(stream_id) && (() => ({ stream_id, detached: false })),
@@ -60,7 +60,7 @@ export function recoveredCommandHandlers({ recovered, registry: { commands } }: 
   return { methods, list };
 }
 
-/** Throws where nobody knows how it ended. What it printed is gone, and that is said in its place. */
+/** Throws if the command was lost. Its output is gone; a marker stands for it. */
 function resultOf(record: EndedRecord, encoding: Encoding): RunResult {
   const { id, exitCode, signal, reason, durationMs, stdoutBytes, stderrBytes } = record;
   if (reason === lostReason)
@@ -87,7 +87,7 @@ function resultOf(record: EndedRecord, encoding: Encoding): RunResult {
   };
 }
 
-/** Where it was lost, nobody knows how much it had printed: wherever a client stands, that is the end. */
+/** The output size of a lost command is unknown: the offsets that the client asks for count as the end. */
 function attached(record: EndedRecord, params: Params<"exec.attach">, send: (frame: ExitFrame) => void) {
   const asked = { stdout: params.stdout_offset ?? 0, stderr: params.stderr_offset ?? 0 };
   const isLost = record.reason === lostReason;
@@ -123,7 +123,7 @@ function exitFrame(record: EndedRecord): ExitFrame {
   };
 }
 
-/** As with a runtime that is gone for good. */
+/** The same error as for a runtime that does not come back. */
 export function lossOf({ kind, endedAt }: EndedRecord): LostError {
   const reason = `the daemon was killed while the ${kind === "terminal" ? "terminal" : "command"} ran`;
   const data = { runtime: hostRuntime, since: new Date(endedAt).toISOString(), reason, may_have_run: true };

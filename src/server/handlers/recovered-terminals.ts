@@ -7,12 +7,12 @@ import type { Snapshot, SnapshotFormat, TerminalSummary } from "../../protocol/p
 import { hostRuntime } from "../../protocol/runtime.ts";
 import type { SessionInfo } from "../../protocol/session.ts";
 import type { EndedRecord } from "../../recovery/journal-record.ts";
-import type { HandlerContext } from "./handlers.ts";
+import type { HandlerServices } from "./handlers.ts";
 import { refuseBeyondEnd } from "./pty-subscriptions.ts";
 import { type Recovering, sendLast } from "./recovered-answers.ts";
 import { lossOf, receiptOf } from "./recovered-commands.ts";
 
-export function recoveredTerminalHandlers({ recovered, registry }: HandlerContext) {
+export function recoveredTerminalHandlers({ recovered, registry }: HandlerServices) {
   const find = (id: string) => (registry.has(id) ? undefined : recovered.terminal(id));
   const refuse = ({ session_id: id }: { session_id: string }) => {
     if (!find(id)) return undefined;
@@ -49,16 +49,16 @@ export function recoveredTerminalHandlers({ recovered, registry }: HandlerContex
 
     "pty.unsubscribe": ({ session_id }) => find(session_id) && (() => ({ session_id, unsubscribed: false })),
 
-    "pty.subscribe": ({ session_id, from }, client) => {
+    "pty.subscribe": ({ session_id, from }, context) => {
       const record = find(session_id);
       if (!record) return undefined;
-      // Where it was lost, nobody knows how much it had printed: wherever a client stands, that is the end.
+      // The output size of a lost terminal is unknown: the offset that the client asks for counts as the end.
       const offset = record.reason === lostReason ? (from ?? 0) : record.stdoutBytes;
       refuseBeyondEnd(from, offset);
       return () => {
         const gap = { session_id, type: "gap", from, to: offset };
         const isMissing = from !== undefined && from < offset;
-        sendLast([...(isMissing ? [gap] : []), { ...exitFrame(record), offset }], client);
+        sendLast([...(isMissing ? [gap] : []), { ...exitFrame(record), offset }], context);
         return { session_id, offset, ...sizeOf(record), state: "exited" };
       };
     },
@@ -75,7 +75,7 @@ export function recoveredTerminalHandlers({ recovered, registry }: HandlerContex
 
 const sizeOf = ({ cols = 80, rows = 24 }: EndedRecord) => ({ cols, rows });
 
-/** Not an empty screen: none. */
+/** No lines at all, unlike an empty screen. */
 function screenOf(record: EndedRecord, format: SnapshotFormat): Snapshot {
   return {
     ...(format === "ansi" ? { data: "" } : { lines: [] }),
@@ -100,7 +100,7 @@ function exitFrame(record: EndedRecord) {
   };
 }
 
-/** As of any terminal that has ended. */
+/** The same fields as for a terminal that has ended in this daemon. */
 function sessionInfo(record: EndedRecord): SessionInfo {
   const { session_id, name, shell, working_dir, created_at, last_activity, runtime } = summarise(record);
   return {

@@ -1,36 +1,38 @@
-// Commands and terminals of a daemon that was killed, for those who ask for them by their ids: how they ended is known,
-// or that they were lost; what they printed is not. Whoever lives by such an id is asked first.
+// Commands and terminals of a daemon that was killed, by their ids. It is known how they ended, or that they were lost;
+// their output is gone. A live command or terminal with the same id takes precedence.
 import type { MethodName } from "../../protocol/methods.ts";
-import type { Client } from "../outgoing-queue.ts";
-import type { HandlerContext, Handlers } from "./handlers.ts";
+import type { RequestContext } from "../request-context.ts";
+import type { HandlerServices, Handlers } from "./handlers.ts";
 import { recoveredCommandHandlers } from "./recovered-commands.ts";
 import { recoveredTerminalHandlers } from "./recovered-terminals.ts";
 
-export function withRecovered(handlers: Handlers, context: HandlerContext): Handlers {
-  const { recovered } = context;
-  if (recovered.list().length === 0) return handlers; // as after every orderly end
-  const { methods: commands, list: listCommands } = recoveredCommandHandlers(context);
-  const { methods: terminals, list: listTerminals } = recoveredTerminalHandlers(context);
+export function withRecovered(handlers: Handlers, services: HandlerServices): Handlers {
+  const { recovered } = services;
+  if (recovered.list().length === 0) return handlers; // the daemon before was not killed
+  const { methods: commands, list: listCommands } = recoveredCommandHandlers(services);
+  const { methods: terminals, list: listTerminals } = recoveredTerminalHandlers(services);
   const known = Object.entries({ ...commands, ...terminals }) as [MethodName, Recover][];
   return {
     ...handlers,
-    ...Object.fromEntries(known.map(([name, recover]) => [name, asking(recover, handlers[name] as Handler)])),
-    "exec.list": async (params, client) => {
-      const { streams, ...rest } = await handlers["exec.list"](params, client);
+    ...Object.fromEntries(
+      known.map(([name, recover]) => [name, recoveringFirst(recover, handlers[name] as Handler)]),
+    ),
+    "exec.list": async (params, context) => {
+      const { streams, ...rest } = await handlers["exec.list"](params, context);
       return { streams: [...listCommands(params), ...streams], ...rest };
     },
-    "pty.list": async (params, client) => {
-      const { sessions, ...rest } = await handlers["pty.list"](params, client);
+    "pty.list": async (params, context) => {
+      const { sessions, ...rest } = await handlers["pty.list"](params, context);
       return { sessions: [...sessions, ...listTerminals(params)], ...rest };
     },
   };
 }
 
-type Handler = (params: never, client: Client) => unknown;
+type Handler = (params: never, context: RequestContext) => unknown;
 
-type Recover = (params: never, client: Client) => (() => unknown) | undefined;
+type Recover = (params: never, context: RequestContext) => (() => unknown) | undefined;
 
-const asking =
+const recoveringFirst =
   (recover: Recover, handler: Handler): Handler =>
-  (params, client) =>
-    (recover(params, client) ?? (() => handler(params, client)))();
+  (params, context) =>
+    (recover(params, context) ?? (() => handler(params, context)))();

@@ -1,21 +1,22 @@
+// Runtimes: adding, removing and checking them.
 import { TrlError } from "../../protocol/errors.ts";
 import { hostRuntime, type RuntimeInfo } from "../../protocol/runtime.ts";
 import { specFrom } from "../../protocol/runtime-spec.ts";
-import type { HandlerContext, Handlers } from "./handlers.ts";
+import type { HandlerServices, Handlers } from "./handlers.ts";
 import { describe } from "./system.ts";
 
 type RuntimeHandlers = Pick<Handlers, Extract<keyof Handlers, `runtime.${string}`>>;
 
-export function runtimeHandlers(context: HandlerContext): RuntimeHandlers {
-  const { runtimes } = context;
+export function runtimeHandlers(services: HandlerServices): RuntimeHandlers {
+  const { runtimes } = services;
   return {
     "runtime.list": async () => ({
       runtimes: [
-        hostInfo(context),
+        hostInfo(services),
         ...(await Promise.all(
           runtimes.all.map(async (runtime) => {
-            const isThere = runtime.state === "connected";
-            const stats = isThere ? await runtime.askBriefly("system.stats", {}) : undefined;
+            const isConnected = runtime.state === "connected";
+            const stats = isConnected ? await runtime.askBriefly("system.stats", {}) : undefined;
             return runtimes.infoOf(runtime, stats?.running_commands ?? null);
           }),
         )),
@@ -27,14 +28,14 @@ export function runtimeHandlers(context: HandlerContext): RuntimeHandlers {
 
     "runtime.remove": async ({ name, force = false }) => {
       if (name === hostRuntime)
-        throw new TrlError("INVALID_PARAMS", 'name: "host" is this daemon, and is always there');
+        throw new TrlError("INVALID_PARAMS", 'name: "host" is this daemon and cannot be removed');
       await runtimes.remove(name, force);
       return { name, removed: true };
     },
 
     "runtime.check": async ({ name }) => {
       if (name === hostRuntime) {
-        const { version, platform, capabilities } = await describe(context);
+        const { version, platform, capabilities } = await describe(services);
         return { name, kind: hostRuntime, version, platform, latency_ms: 0, capabilities };
       }
       const runtime = runtimes.get(name);
@@ -47,7 +48,7 @@ export function runtimeHandlers(context: HandlerContext): RuntimeHandlers {
   };
 }
 
-function hostInfo({ registry, labels, version, startedAt }: HandlerContext): RuntimeInfo {
+function hostInfo({ registry, labels, version, startedAt }: HandlerServices): RuntimeInfo {
   const sessions = registry.list();
   return {
     name: hostRuntime,

@@ -1,14 +1,15 @@
+// Sessions; session.list and session.info include terminals.
 import { describeSession, inspectSession } from "../../core/session/describe.ts";
 import { sessionInfo, sessionSummary } from "../../core/terminal/summary.ts";
 import { hostRuntime as runtime } from "../../protocol/runtime.ts";
-import type { HandlerContext, Handlers } from "./handlers.ts";
+import type { HandlerServices, Handlers } from "./handlers.ts";
 
 type SessionHandlers = Pick<Handlers, "session.create" | "session.list" | "session.info" | "session.destroy">;
 
-export function sessionHandlers({ registry }: HandlerContext): SessionHandlers {
+export function sessionHandlers({ registry }: HandlerServices): SessionHandlers {
   return {
-    "session.create": (params, { quota }) =>
-      quota.makeSession(registry.isLive, async () => ({
+    "session.create": (params, { connection: { quota } }) =>
+      quota.createSession(registry.isLive, async () => ({
         ...(await registry.create(params, quota.owner)),
         runtime,
       })),

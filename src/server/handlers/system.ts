@@ -1,3 +1,4 @@
+// The daemon itself: statistics, description, upgrade.
 import { nonInteractive } from "../../core/isolation/env-policy.ts";
 import { steadyMs } from "../../core/lifetime/instant.ts";
 import { scrollbackLines, terminalRingBytes } from "../../core/limits.ts";
@@ -8,13 +9,13 @@ import { methodSchemas } from "../../protocol/json-schema.ts";
 import { protocolVersion } from "../../protocol/methods.ts";
 import type { DescribeResult } from "../../protocol/system.ts";
 import { reachableKinds } from "../../remote/connectors/connector.ts";
-import type { HandlerContext, Handlers } from "./handlers.ts";
+import type { HandlerServices, Handlers } from "./handlers.ts";
 
 type SystemHandlers = Pick<Handlers, "system.ping" | "system.stats" | "system.describe" | "system.upgrade">;
 
-export function systemHandlers(context: HandlerContext): SystemHandlers {
-  const { registry, counters, version } = context;
-  const uptimeS = () => Math.floor((steadyMs() - context.startedAt.steadyMs) / 1000);
+export function systemHandlers(services: HandlerServices): SystemHandlers {
+  const { registry, counters, version } = services;
+  const uptimeS = () => Math.floor((steadyMs() - services.startedAt.steadyMs) / 1000);
   return {
     "system.ping": () => ({ uptime_s: uptimeS(), version }),
 
@@ -33,12 +34,13 @@ export function systemHandlers(context: HandlerContext): SystemHandlers {
       bytes_in: counters.bytesIn,
       bytes_out: counters.bytesOut,
       pid: process.pid,
-      upgrades: context.upgrading.count,
+      upgrades: services.upgrading.count,
     }),
 
-    "system.describe": () => describe(context),
+    "system.describe": () => describe(services),
 
-    "system.upgrade": (params, { afterReply }) => context.upgrading.begin(params, afterReply),
+    "system.upgrade": (params, context) =>
+      services.upgrading.begin(params, (action) => context.afterReply(action)),
   };
 }
 
@@ -49,7 +51,7 @@ export async function describe({
   transports,
   labels,
   upgrading,
-}: HandlerContext): Promise<DescribeResult> {
+}: HandlerServices): Promise<DescribeResult> {
   const { options } = registry;
   return {
     protocol_version: protocolVersion,
@@ -75,12 +77,12 @@ export async function describe({
   };
 }
 
-/** What this daemon can do, of what not every one can, and what is known without a trial. */
+/** Capabilities in which daemons differ, except isolation, which takes a trial to detect. */
 export function capabilitiesOf({
   registry: { options, ownership },
   transports,
   labels,
-}: Pick<HandlerContext, "registry" | "transports" | "labels">) {
+}: Pick<HandlerServices, "registry" | "transports" | "labels">) {
   return {
     transports,
     runtimes: reachableKinds,

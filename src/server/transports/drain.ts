@@ -1,16 +1,16 @@
-// At shutdown: clients that still read get the rest of what is for them, in bounded time; see limits.ts.
-import { farewellMaxMs, farewellStallMs } from "../limits.ts";
+// At shutdown, waits until clients have read their last replies, in bounded time (limits.ts).
+import { drainMaxMs, drainStallMs } from "../limits.ts";
 
-/** Resolves when nothing is left to send, when `takenBytes` has not grown for a while, or when the time is over. */
-export async function untilDrained(isBusy: () => boolean, takenBytes: () => number): Promise<void> {
-  const deadline = performance.now() + farewellMaxMs;
-  let taken = takenBytes();
-  let movedAt = performance.now();
+/** Resolves when nothing is left to send, when `writtenBytes` has stalled, or at the deadline. */
+export async function untilDrained(isBusy: () => boolean, writtenBytes: () => number): Promise<void> {
+  const deadline = performance.now() + drainMaxMs;
+  let written = writtenBytes();
+  let progressAt = performance.now();
   while (isBusy() && performance.now() < deadline) {
     await Bun.sleep(1);
-    if (takenBytes() !== taken) {
-      taken = takenBytes();
-      movedAt = performance.now();
-    } else if (performance.now() - movedAt > farewellStallMs) return;
+    if (writtenBytes() !== written) {
+      written = writtenBytes();
+      progressAt = performance.now();
+    } else if (performance.now() - progressAt > drainStallMs) return;
   }
 }

@@ -1,17 +1,16 @@
 import type { ListeningSocket } from "../../platform/listening.ts";
 
-/** A way into the daemon. All of them lead to the same dispatcher, and all are closed together. */
+/** A transport that accepts clients: Unix socket, HTTP, WebSocket or standard input. */
 export interface Listener {
-  /** No new clients. */
-  stopAccepting(): void;
-  /** Lets the last replies leave, then closes every connection. */
-  farewell(): Promise<void>;
-  /** What it listens on, where another program can go on with it. */
+  /** The listening descriptor; undefined if an upgrade cannot pass it to the next executable. */
   readonly listening: ListeningSocket | undefined;
-  /** Nothing more is streamed to anybody. */
-  fallSilent(): void;
-  /** Something is still on its way to a client. */
+  /** Replies or output are queued for a client. */
   readonly isSending: boolean;
-  /** Every connection is broken off, as a network would do; who comes again is welcome. */
-  cut(): void;
+  stopAccepting(): void;
+  /** Ends all streams, without closing the connections. */
+  stopStreaming(): void;
+  /** Closes all connections as a broken network would; clients are expected to reconnect. */
+  closeConnections(): void;
+  /** Waits a bounded time for the last replies to be written, then closes the listener and all connections. */
+  drainAndClose(): Promise<void>;
 }

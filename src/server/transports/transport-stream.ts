@@ -1,12 +1,12 @@
 import type { EncodedReply } from "../dispatch.ts";
 
-/** The byte stream that a transport gives a connection. No method calls back into the connection before it returns. */
+/** The byte stream of one connection. No method calls back into the connection before it returns. */
 export interface TransportStream {
-  /** Takes what fits now and returns how many bytes that was; the connection offers the rest again when writable. */
+  /** Returns how many bytes the transport has accepted; the connection writes the rest when writable again. */
   write(bytes: Uint8Array): number;
-  /** Takes a whole reply, for transports that need its outcome (an HTTP status). Without it, replies go to `write`. */
+  /** Takes a whole reply, for transports that need its error code (an HTTP status). Without it, replies use `write`. */
   writeReply?(reply: EncodedReply): void;
-  /** The sender waits while reading is paused. That of a WebSocket does not. */
+  /** Pausing makes the sender wait. False for a WebSocket: its messages still arrive. */
   readonly senderWaits: boolean;
   pauseReading(): void;
   resumeReading(): void;

@@ -6,7 +6,7 @@ import type { SessionRegistry } from "../../core/session/registry.ts";
 import { restoreCore } from "../../core/session/upgrade-state.ts";
 import { nameProcess } from "../../platform/linux/inheritance.ts";
 import { readGate } from "../../platform/read-gate.ts";
-import { holdAgain } from "../../server/resume-points.ts";
+import type { ResumePoints } from "../../server/resume-points.ts";
 import { version } from "../../util/version.ts";
 import { keepDescriptors, type TakeoverEnvironment } from "../bootstrap-environment.ts";
 import type { Upgrader } from "../upgrader.ts";
@@ -25,10 +25,14 @@ export function beginTakeover(environment: TakeoverEnvironment): Takeover {
   return { environment, state };
 }
 
-/** Restores sessions, commands, terminals and resume points into an empty registry. */
-export function restoreSessions(registry: SessionRegistry, { document, unpacking }: ReceivedState): void {
+/** Restores sessions, commands and terminals into an empty registry, and then the resume points of the commands. */
+export function restoreSessions(
+  registry: SessionRegistry,
+  resumePoints: ResumePoints,
+  { document, unpacking }: ReceivedState,
+): void {
   restoreCore(registry, document.core, unpacking);
-  holdAgain(registry.commands, document.heldPlaces);
+  resumePoints.restore(registry.commands, document.heldPlaces);
 }
 
 /** Opens the read gate when everything is restored. From here on no rollback is possible. */

@@ -6,7 +6,7 @@ import { serializeCore } from "../../core/session/upgrade-state.ts";
 import type { Recovered } from "../../recovery/recovered.ts";
 import type { Runtimes } from "../../remote/runtimes.ts";
 import { packCounters, type ServerCounters } from "../../server/counters.ts";
-import { packResumePoints } from "../../server/resume-points.ts";
+import type { ResumePoints } from "../../server/resume-points.ts";
 import type { HttpListener } from "../../server/transports/http/serve.ts";
 import type { Listener } from "../../server/transports/listener.ts";
 import { version } from "../../util/version.ts";
@@ -19,6 +19,7 @@ export interface DaemonState {
   registry: SessionRegistry;
   runtimes: Runtimes;
   counters: ServerCounters;
+  resumePoints: ResumePoints;
   recovered: Recovered;
   startedAt: Instant;
   runDir: string;
@@ -35,7 +36,8 @@ export interface DaemonState {
 
 /** `upgrades`: how often the daemon was upgraded before. */
 export function serializeDaemon(daemon: DaemonState, upgrades: number, packing: Packing): StateDocument {
-  const { registry, runtimes, counters, recovered, startedAt, runDir, lock, listeners } = daemon;
+  const { registry, runtimes, counters, resumePoints, recovered, startedAt, runDir, lock, listeners } =
+    daemon;
   const { http, unix, tls, token } = listeners;
   const { fd: unixFd } = unix?.listening ?? {};
   const { fd: httpFd } = http?.listening ?? {};
@@ -52,8 +54,8 @@ export function serializeDaemon(daemon: DaemonState, upgrades: number, packing: 
       fd: httpFd === undefined ? undefined : packing.descriptor(httpFd),
     },
     counters: packCounters(counters),
-    heldPlaces: packResumePoints(registry.commands),
-    runtimes: runtimes.pack(),
+    heldPlaces: resumePoints.pack(registry.commands),
+    runtimes: runtimes.serialize(),
     core: serializeCore(registry, packing),
     recovered: recovered.list().map((record) => ({ ...record })),
   };

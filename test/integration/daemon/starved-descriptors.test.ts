@@ -83,14 +83,16 @@ needs("linux").test(
       }
     };
     await flood().catch(() => {}); // refused, in the end
-    await until("the door to close", () => daemon.log().includes("no more connections by HTTP"));
+    await until("HTTP connections to wait", () => daemon.log().includes("not accepting HTTP connections"));
     expect(await cpuShare(daemon.pid)).toBeLessThan(idleShareMax);
     expect((await wire.fail("exec.run", { session_id: session.id, command: "true" })).code).toBe(
       "RESOURCE_PRESSURE",
     );
     expect((await wire.call("system.ping", {})).uptime_s).toBeGreaterThanOrEqual(0);
     for (const client of clients) client[Symbol.dispose]();
-    await until("the door to open", () => daemon.log().includes("by HTTP are taken again"));
+    await until("HTTP connections to be accepted", () =>
+      daemon.log().includes("accepting HTTP connections again"),
+    );
     expect((await daemon.get("/healthz")).status).toBe(200);
     expect(await session.out("echo back")).toBe("back");
     expect(daemon.log()).not.toContain("internal error");
@@ -102,9 +104,9 @@ needs("linux").test(
   async () => {
     await using daemon = await startHttp(starved);
     const clients: RawClient[] = [];
-    const isFull = () => daemon.log().includes("no more connections by HTTP");
+    const isFull = () => daemon.log().includes("not accepting HTTP connections");
     while (clients.length < limit * 2 && !isFull()) clients.push(await RawClient.connect(daemon.port));
-    await until("the door to close", isFull);
+    await until("HTTP connections to wait", isFull);
     const socket = { data() {} };
     expect(() => Bun.listen({ hostname: "127.0.0.1", port: daemon.port, socket })).toThrow();
     using waiting = await RawClient.connect(daemon.port);

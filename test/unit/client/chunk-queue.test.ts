@@ -11,7 +11,7 @@ async function rest(queue: ChunkQueue<string>): Promise<Chunk[]> {
   return chunks;
 }
 
-test("a character is whole, wherever it is cut, and its offset is that of its first byte", async () => {
+test("a character that is cut between two frames stays whole, with the offset of its first byte", async () => {
   const all = new TextEncoder().encode("aé€🎈b");
   for (let cut = 0; cut <= all.length; cut++) {
     const queue = text();
@@ -26,14 +26,14 @@ test("a character is whole, wherever it is cut, and its offset is that of its fi
   }
 });
 
-test("what is no character becomes the sign for it, and nothing waits for ever", async () => {
+test("invalid UTF-8 becomes the replacement character and does not wait for more bytes", async () => {
   const queue = text();
   queue.push("stdout", bytes(0xff, 0x61, 0xf0), 0);
   queue.push("stdout", bytes(0x62, 0xe2, 0x82), 3);
   expect((await rest(queue)).map(({ data }) => data).join("")).toBe("\ufffda\ufffdb\ufffd");
 });
 
-test("what was begun before a gap does not go on behind it, and the gap is told", async () => {
+test("a character that is cut by a gap is not completed after it, and the gap is reported", async () => {
   const queue = text();
   queue.push("stdout", bytes(0x61, 0xe2), 0);
   queue.push("stdout", bytes(0x62), 10);
@@ -44,7 +44,7 @@ test("what was begun before a gap does not go on behind it, and the gap is told"
   ]);
 });
 
-test("what was let go because nobody read is told to who reads on", async () => {
+test("discarded output is reported as missing to a later reader", async () => {
   const queue = text();
   queue.push("stdout", bytes(0x61, 0x62), 0);
   queue.discard();
@@ -54,7 +54,7 @@ test("what was let go because nobody read is told to who reads on", async () => 
   expect(await rest(queue)).toEqual([{ type: "stdout", data: "d", offset: 3, missing: 3 }]);
 });
 
-test("what waits when a loop is left is asked for again, from a character's beginning", () => {
+test("unread output is fetched again after a loop was left, from the start of a character", () => {
   const queue = text();
   queue.push("stdout", bytes(0x61, 0xe2), 0);
   void queue.next();

@@ -1,7 +1,7 @@
-// What is an answer, when silence is an end, and when it is none. Time is ours here: it would take minutes otherwise.
-import { afterEach, beforeEach, expect, test } from "bun:test";
+// Replies, silence and its limits. The test drives the timer: real silence would take minutes.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { CarrierEvents } from "../../../src/client/carriers/carrier.ts";
-import { Link } from "../../../src/client/link.ts";
+import { decodeFrame, Link } from "../../../src/client/link.ts";
 
 const own = globalThis.setInterval;
 let tick = () => {};
@@ -16,13 +16,13 @@ afterEach(() => {
   globalThis.setInterval = own;
 });
 
-/** A daemon that answers a ping, or does not. */
+/** A daemon that answers a ping, unless it is mute. */
 async function openLink(isMute = false) {
   const sent: string[] = [];
   const lost: string[] = [];
   let events!: CarrierEvents;
-  const link = await Link.open(
-    (given) => {
+  const link = await Link.open({
+    open: (given) => {
       events = given;
       return {
         send(frame) {
@@ -33,65 +33,63 @@ async function openLink(isMute = false) {
         close() {},
       };
     },
-    (_, error) => lost.push(error.message),
-  );
+    decode: decodeFrame,
+    onLost: (error) => lost.push(error.message),
+  });
   const pass = (minutes: number) => {
     for (let ticks = 0; ticks < minutes * 12; ticks++) tick();
   };
-  return { link, sent, lost, pass };
+  return { link, sent, lost, pass, message: (text: string) => events.message(text) };
 }
 
-test("nobody who waits for nothing minds the silence, nor asks", async () => {
-  const { sent, lost, pass } = await openLink();
-  pass(60);
-  expect({ sent, lost }).toEqual({ sent: [], lost: [] });
+describe("silence", () => {
+  test("on an idle link causes neither a ping nor an end", async () => {
+    const { sent, lost, pass } = await openLink();
+    pass(60);
+    expect({ sent, lost }).toEqual({ sent: [], lost: [] });
+  });
+
+  test("before a request does not count against it", async () => {
+    const { link, lost, pass } = await openLink(true);
+    pass(60);
+    link.request("exec.run", {}).catch(() => {});
+    tick();
+    tick();
+    expect(lost).toEqual([]);
+  });
+
+  test("during a long command is interrupted by pings", async () => {
+    const { link, sent, lost, pass } = await openLink();
+    link.request("exec.run", {}).catch(() => {});
+    pass(60);
+    expect(lost).toEqual([]);
+    expect(sent.filter((method) => method === "system.ping").length).toBeGreaterThan(10);
+  });
+
+  test("in spite of pings ends the link", async () => {
+    const { link, lost, pass } = await openLink(true);
+    const answer = link.request("exec.run", {});
+    answer.catch(() => {});
+    pass(2);
+    expect(lost).toEqual(["the daemon sent nothing for 45 s"]);
+    await expect(answer).rejects.toThrow("the connection was lost");
+    expect(link.isClosed).toBe(true);
+  });
+
+  test("of a paused link is no end", async () => {
+    const { link, lost, pass } = await openLink(true);
+    link.request("exec.run", {}).catch(() => {});
+    link.isPaused = true;
+    pass(60);
+    expect(lost).toEqual([]);
+    link.isPaused = false;
+    pass(2);
+    expect(lost).toHaveLength(1);
+  });
 });
 
-test("a request after a long silence is not taken for one that was never answered", async () => {
-  const { link, lost, pass } = await openLink(true);
-  pass(60);
-  link.request("exec.run", {}).catch(() => {});
-  tick();
-  tick();
-  expect(lost).toEqual([]);
-});
-
-test("a command may take as long as it likes: the daemon is asked, and answers", async () => {
-  const { link, sent, lost, pass } = await openLink();
-  link.request("exec.run", {}).catch(() => {});
-  pass(60);
-  expect(lost).toEqual([]);
-  expect(sent.filter((method) => method === "system.ping").length).toBeGreaterThan(10);
-});
-
-test("a daemon that says nothing though it was asked is not there any more", async () => {
-  const { link, lost, pass } = await openLink(true);
-  const answer = link.request("exec.run", {});
-  answer.catch(() => {});
-  pass(2);
-  expect(lost).toEqual(["nothing was heard for 45 s"]);
-  await expect(answer).rejects.toThrow("the connection was lost");
-  expect(link.isOver).toBe(true);
-});
-
-test("who takes nothing hears nothing: that is no end", async () => {
-  const { link, lost, pass } = await openLink(true);
-  link.request("exec.run", {}).catch(() => {});
-  link.isPaused = true;
-  pass(60);
-  expect(lost).toEqual([]);
-  link.isPaused = false;
-  pass(2);
-  expect(lost).toHaveLength(1);
-});
-
-test("a request that is too long to be read is refused, though the answer cannot name it", async () => {
-  let events!: CarrierEvents;
-  const open = (given: CarrierEvents) => {
-    events = given;
-    return { send() {}, close() {} };
-  };
-  const link = await Link.open(open, () => {});
+test("REQUEST_TOO_LARGE without an id rejects the longest request", async () => {
+  const { link, message } = await openLink();
   const ends: string[] = [];
   const ask = (name: string, params: object) =>
     link.request("exec.run", params).catch((error: Error) => ends.push(`${name}: ${error.message}`));
@@ -101,10 +99,40 @@ test("a request that is too long to be read is refused, though the answer cannot
     ask("other", { command: "x".repeat(900) }),
   ];
   const tooLarge = '{"id":"unknown","ok":false,"error":{"code":"REQUEST_TOO_LARGE","message":"too long"}}';
-  events.message(tooLarge);
+  message(tooLarge);
   await asked[1];
-  events.message(tooLarge);
+  message(tooLarge);
   await asked[2];
   expect(ends).toEqual(["long: too long", "other: too long"]);
+  await link.close();
+});
+
+test.each(["welcome", "null", "12", '{"id":"1","ok":false}', '{"id":"1","ok":true}'])(
+  "text that is no message ends the link: %s",
+  async (text) => {
+    const { link, lost, message } = await openLink(true);
+    const answer = link.request("exec.run", {});
+    answer.catch(() => {});
+    message(text);
+    expect(lost).toEqual([
+      `the other end does not speak the protocol of trl: it sent ${JSON.stringify(text)}`,
+    ]);
+    await expect(answer).rejects.toMatchObject({ mayHaveRun: true });
+    await expect(link.request("exec.run", {})).rejects.toMatchObject({ mayHaveRun: false });
+  },
+);
+
+test("a listener that joins replaces the earlier one, unless it listens alone", async () => {
+  const { link, message } = await openLink();
+  const heard: string[] = [];
+  const [first, second] = [() => heard.push("first"), () => heard.push("second")];
+  const frame = () => message('{"stream_id":"x-1","type":"stdout"}');
+  link.listenAlone("x-1", first);
+  expect(() => link.listenAlone("x-1", second)).toThrow("is followed by this client already");
+  frame();
+  link.listen("x-1", second);
+  link.unlisten("x-1", first); // it has no effect on the second
+  frame();
+  expect(heard).toEqual(["first", "second"]);
   await link.close();
 });

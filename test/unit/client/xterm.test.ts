@@ -1,4 +1,4 @@
-// xterm.js on a daemon that is played here, frame by frame: order, sizes and the end, as they can come on the wire.
+// xterm.js on a simulated daemon, frame by frame: order, sizes and the end.
 import { expect, test } from "bun:test";
 import { Terminal as Xterm } from "@xterm/headless";
 import { connect } from "../../../src/client/connect-browser.ts";
@@ -7,8 +7,8 @@ import { until } from "../../support/wait.ts";
 
 type Answer = (params: Record<string, unknown>) => unknown;
 
-/** A daemon with one terminal, 20x4. Frames in `behind` come in one piece with the reply to the subscription. */
-async function played(behind: object[], answers: Record<string, Answer> = {}, options: XtermOptions = {}) {
+/** A daemon with one terminal, 20x4. Frames in `behind` arrive in one piece with the reply to the subscription. */
+async function simulated(behind: object[], answers: Record<string, Answer> = {}, options: XtermOptions = {}) {
   const asked: { method: string; params: Record<string, unknown> }[] = [];
   let push = (_frame: object) => {};
   let cut = (_error: Error) => {};
@@ -57,16 +57,16 @@ const output = (text: string, more: object = {}) => ({
   ...more,
 });
 
-test("a redraw in one piece with the reply is drawn in the size that the reply tells", async () => {
-  // 25 characters: one line in the 30 columns of the window, two in the 20 that hold
-  const { xterm, line } = await played([output("a".repeat(25), { redraw: true })]);
+test("a redraw in one piece with the reply is drawn in the size of the reply", async () => {
+  // 25 characters: one line in the 30 columns of the window, two in the terminal's 20
+  const { xterm, line } = await simulated([output("a".repeat(25), { redraw: true })]);
   await until("the redraw", () => line(0));
   expect([xterm.cols, xterm.rows]).toEqual([20, 4]);
   expect([line(0), line(1)]).toEqual(["a".repeat(20), "a".repeat(5)]);
 });
 
-test("a redraw replaces what was given to xterm.js before it, also what it has not read yet", async () => {
-  const { push, line, xterm } = await played([]);
+test("a redraw replaces earlier writes, also those that xterm.js has not parsed yet", async () => {
+  const { push, line, xterm } = await simulated([]);
   for (let i = 0; i < 50; i++) push(output(`old ${i}\r\n`));
   push(output("new", { redraw: true, offset: 400 }));
   await until("the redraw", () => line(0)?.startsWith("new"));
@@ -74,8 +74,8 @@ test("a redraw replaces what was given to xterm.js before it, also what it has n
   expect([line(0), line(1), line(2)]).toEqual(["new", "", ""]);
 });
 
-test("a change of size takes its place among the output", async () => {
-  const { push, line, xterm } = await played([]);
+test("a change of size keeps its position in the output", async () => {
+  const { push, line, xterm } = await simulated([]);
   push(output("\x1b[18Gb\r\n")); // the 18th column, which 10 columns do not have
   push({ type: "resize", cols: 10, rows: 4 });
   push(output("c", { offset: 8 }));
@@ -84,8 +84,8 @@ test("a change of size takes its place among the output", async () => {
   expect(line(1)).toBe("       b"); // wrapped by the change
 });
 
-test("where another window decides the size, this one goes back to the size that holds", async () => {
-  const { xterm, asked } = await played([], {
+test("if another window decides the size, this one goes back to the terminal's size", async () => {
+  const { xterm, asked } = await simulated([], {
     "pty.resize": () => ({ session_id: "desk", cols: 20, rows: 4, applied: false }),
   });
   await until("the size that holds", () => xterm.cols === 20);
@@ -95,9 +95,9 @@ test("where another window decides the size, this one goes back to the size that
   expect(new Set(wanted)).toEqual(new Set([30, 44])); // what is followed is not asked for
 });
 
-test("after the end keys go nowhere, and nothing complains", async () => {
+test("after the exit keys have no effect and cause no error", async () => {
   const told: unknown[] = [];
-  const { xterm, push, asked } = await played(
+  const { xterm, push, asked } = await simulated(
     [],
     {},
     {
@@ -115,9 +115,9 @@ test("after the end keys go nowhere, and nothing complains", async () => {
   expect(asked.filter(({ method }) => method === "pty.write")).toHaveLength(1);
 });
 
-test("a lost connection that does not come back is told as the end of it", async () => {
+test("a lost connection that does not come back is reported as the end", async () => {
   const told: { message: string; isOver: boolean }[] = [];
-  const { cut } = await played(
+  const { cut } = await simulated(
     [],
     {},
     {
@@ -129,8 +129,8 @@ test("a lost connection that does not come back is told as the end of it", async
   expect(told).toEqual([{ message: "pulled out", isOver: true }]);
 });
 
-test("disposing of it leaves xterm.js as it is, and lets go of the terminal", async () => {
-  const { attached, asked, xterm, line } = await played([output("stays", { redraw: true })]);
+test("disposing leaves xterm.js unchanged and stops watching the terminal", async () => {
+  const { attached, asked, xterm, line } = await simulated([output("stays", { redraw: true })]);
   await until("the redraw", () => line(0) === "stays");
   attached[Symbol.dispose]();
   xterm.input("z");
@@ -139,12 +139,12 @@ test("disposing of it leaves xterm.js as it is, and lets go of the terminal", as
   expect(line(0)).toBe("stays");
 });
 
-test("windows that open together share the terminal that one of them makes", async () => {
+test("windows that open at once share the terminal that one of them creates", async () => {
   const made = { session_id: "desk", name: null, pid: 1, state: "running" };
   let isMade = false;
   const replies: Record<string, () => object> = {
     "system.ping": () => ({ ok: true, data: {} }),
-    // Another one makes it right after we have looked.
+    // Another window creates it right after the list.
     "pty.list": () => ({ ok: true, data: { sessions: isMade ? [made] : [] } }),
     "pty.create": () => {
       isMade = true;

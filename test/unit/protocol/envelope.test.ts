@@ -44,7 +44,7 @@ describe("the id is echoed as it came:", () => {
     );
   });
 
-  test("the last one, where there are two", () => {
+  test("the last one, if there are two", () => {
     expect(echoedId('1,"id":12345678901234567890')).toBe("12345678901234567890");
     expect(echoedId('12345678901234567890,"id":1')).toBe("1");
   });
@@ -59,7 +59,7 @@ describe("the id is echoed as it came:", () => {
     expect(echoedId("7", `,"params":${deep}`)).toBe("7");
   });
 
-  test("also where a double holds its value, but writes it otherwise", () => {
+  test("also if a double holds its value, but writes it differently", () => {
     const ids = ["-0", "1.0", "1e2", "1E-400"];
     expect(ids.map((id) => echoedId(id))).toEqual(ids);
   });
@@ -95,13 +95,13 @@ test("params may be missing or null", () => {
   expect(parse('{"id":"1","method":"m","params":null}').params).toBeNull();
 });
 
-test("what is not an object is no request", () => {
+test("a request must be an object", () => {
   for (const line of ["[]", '[{"id":"1","method":"m"}]', "null", "1", '"text"', "true"]) {
     expect(refusal(line)).toMatchObject({ code: "INVALID_PARAMS", message: "a request is a JSON object" });
   }
 });
 
-test("what is not JSON is no request", () => {
+test("a request must be JSON", () => {
   for (const line of ["{", "{}}", "hello", '{"id":"1",}', "{'id':1}", '{"id":NaN,"method":"m"}']) {
     expect(refusal(line)).toMatchObject({ code: "INVALID_PARAMS", message: "the line is not valid JSON" });
   }

@@ -25,13 +25,13 @@ function model(stream: Uint8Array, maxBytes: number): string[] {
     .filter((line) => !/^[ \t]*$/.test(line));
 }
 
-/** Cuts a stream at the given places, whatever they are. */
+/** Cuts a stream at the given offsets. */
 function cut(stream: Uint8Array, places: number[]): Uint8Array[] {
   const at = [0, ...places.map((place) => place % (stream.length + 1)).sort((a, b) => a - b), stream.length];
   return at.slice(1).map((end, i) => stream.subarray(at[i], end));
 }
 
-// Bytes that matter to the decoder come often; others come, too.
+// Mostly bytes that matter to the decoder.
 const streamByte = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(0x0a, 0x0d, 0x20, 0x09, 0x61) },
   { weight: 1, arbitrary: fc.integer({ min: 0, max: 255 }) },
@@ -56,7 +56,7 @@ test("byte by byte is the same as all at once", () => {
   );
 });
 
-test("both line ends are taken, and blank lines are none", () => {
+test("both line ends are accepted, and blank lines are skipped", () => {
   expect(decode(["a\r\nb\n\n\r\n  \t\r\nc\n"])).toEqual(["a", "b", "c"]);
 });
 
@@ -64,7 +64,7 @@ test("only the last carriage return belongs to the line end", () => {
   expect(decode(["a\rb\r\r\n"])).toEqual(["a\rb\r"]);
 });
 
-test("a line end that is cut in two is still one", () => {
+test("a line end split over two chunks is one line end", () => {
   expect(decode(["a\r", "\nb\n"])).toEqual(["a", "b"]);
 });
 
@@ -84,7 +84,7 @@ test("the limit is the last length that passes, whatever the line end and the ch
   }
 });
 
-test("a too long line is told once, and the next line is intact", () => {
+test("a too long line is reported once, and the next line is intact", () => {
   const long = "x".repeat(100);
   expect(decode([`${long}\nnext\n`], 8)).toEqual([tooLong, "next"]);
   expect(decode([...`${long}\nnext\n${long}\n${long}`], 8)).toEqual([tooLong, "next", tooLong, tooLong]);

@@ -1,4 +1,4 @@
-// Lines that would keep the daemon from everybody else are refused before they are parsed.
+// Lines that would block the event loop are refused before they are parsed.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseMessage } from "../../../src/protocol/envelope.ts";
@@ -51,12 +51,12 @@ describe("refused", () => {
     expect(refusal(filler + lineWith("9".repeat(jsonDigitsMax)))).toBeUndefined();
   });
 
-  test("by what parses the message, on every way in", () => {
+  test("by parseMessage, which every transport uses", () => {
     expect(() => parseMessage(encoder.encode("[".repeat(lineBytes)))).toThrow("fields and list entries");
   });
 });
 
-describe("taken", () => {
+describe("accepted", () => {
   test.each([
     ["one long string", "x".repeat(lineBytes)],
     ["text", `${"x".repeat(70)}\n`.repeat(200_000)],
@@ -64,17 +64,20 @@ describe("taken", () => {
     ["digits in a string", "9".repeat(1_000_000)],
     ["backslashes", "\\".repeat(1_000_001)],
     ["Chinese", "漢".repeat(4_000_000)],
-    ["a quote at each place of a word", Array.from({ length: 2000 }, (_, i) => `${"x".repeat(i)}"`).join("")],
+    [
+      "a quote at each offset of a word",
+      Array.from({ length: 2000 }, (_, i) => `${"x".repeat(i)}"`).join(""),
+    ],
   ])("%s", (_, stdin) => {
     const text = JSON.stringify({ id: 1, method: "exec.run", params: { stdin, after: [1, 2, 3] } });
     expect(refusal(text)).toBeUndefined();
   });
 
-  test("as many parts as there may be, wherever strings begin and end", () => {
+  test("the maximum of parts, wherever strings begin and end", () => {
     const word = fc.string({ maxLength: 2000, unit: fc.constantFrom('"', "\\", "x", ",", "[", "é", "\n") });
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 50 }), (words) => {
-        // Two for the brackets, one between any two of them, and the filler's.
+        // Two for the brackets, one between any two of them, and those of the filler.
         const filler = "0,".repeat(jsonPartsMax - words.length - 1);
         const list = words.map((it) => JSON.stringify(it)).join(",");
         expect(refusal(`[[${filler}${list}]]`)).toBeUndefined();

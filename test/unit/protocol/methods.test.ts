@@ -1,4 +1,4 @@
-// The table is the contract: what is in it is handled, and is tried over the real socket.
+// The method table is the contract: every method has a handler and a test over the real socket.
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,6 +11,10 @@ import { Executables } from "../../../src/remote/provision/executables.ts";
 import { Runtimes } from "../../../src/remote/runtimes.ts";
 import { newCounters } from "../../../src/server/counters.ts";
 import { createHandlers } from "../../../src/server/handlers/handlers.ts";
+import { ResumePoints } from "../../../src/server/resume-points.ts";
+import { StreamFrames } from "../../../src/server/stream-frames.ts";
+import { TerminalFrames } from "../../../src/server/terminal-frames.ts";
+import { QueryReplies } from "../../../src/server/terminal-replies.ts";
 import { scalarEncoder } from "../../../src/util/byte-encoder.ts";
 
 const names = Object.keys(methods);
@@ -29,7 +33,10 @@ test("every method has a handler, and every handler a method", () => {
     recovered: new Recovered(),
     startedAt: new Instant(),
     stallTimeoutS: 30,
-    encoder: scalarEncoder,
+    resumePoints: new ResumePoints(),
+    streamFrames: new StreamFrames(scalarEncoder),
+    terminalFrames: new TerminalFrames(scalarEncoder),
+    queryReplies: new QueryReplies(),
     upgrading: { count: 0, last: null, begin: () => Promise.reject(new Error("nothing is called")) },
   });
   expect(Object.keys(handlers).sort()).toEqual([...names].sort());

@@ -17,12 +17,12 @@ test.each([
   expect(specFromWords(words) as unknown).toEqual(expected);
 });
 
-test("what is not of that form is none", () => {
+test("another form is not a description", () => {
   for (const words of ["", "gpu", "gpu=", "gpu=ssh", "gpu=ssh:", "=ssh:host"])
     expect(specFromWords(words)).toBeUndefined();
 });
 
-test("what makes no sense is told by its field", () => {
+test("an error names its field", () => {
   expect(() => specFromWords("gpu=moon:x")).toThrow("kind: expected one of");
   expect(() => specFromWords("gpu=ssh:-oProxyCommand=sh")).toThrow("host: expected a name");
   expect(() => specFrom({ kind: "docker", container: "a", image: "b" })).toThrow("container, image");

@@ -40,18 +40,18 @@ describe("a message names the field and what was expected:", () => {
     });
   }
 
-  test("params that are no object", () => {
+  test("params that are not an object", () => {
     for (const params of [[secret], secret, 7, true]) {
       const told = complaint("session.create", params);
       expect(told).toMatch(/^params: expected an object, got (an array|a string|a number|a boolean)$/);
     }
   });
 
-  test("a field that is missing", () => {
+  test("a missing field", () => {
     expect(complaint("exec.run", { command: secret })).toStartWith("session_id: required");
   });
 
-  test("a field that is missing, with the type that it should have", () => {
+  test("a missing field, with its expected type", () => {
     expect(complaint("exec.run", { command: secret })).toBe("session_id: required, expected string");
   });
 
@@ -61,7 +61,7 @@ describe("a message names the field and what was expected:", () => {
 });
 
 describe("a misspelt name", () => {
-  test("is worth a hint", () => {
+  test("gives a hint", () => {
     expect(complaint("exec.run", { session_id: "s-00000000", comand: secret })).toEndWith(
       '(is "comand" meant to be "command"?)',
     );
@@ -70,19 +70,19 @@ describe("a misspelt name", () => {
     );
   });
 
-  test("gives no hint where the right one is there, too", () => {
+  test("gives no hint if the right one is present, too", () => {
     expect(complaint("exec.run", { ...run, comand: "x", timeout_s: secret })).toBe(
       "timeout_s: expected number, got a string",
     );
   });
 
-  test("that is nothing alike gives none", () => {
+  test("that resembles no known name gives no hint", () => {
     expect(complaint("exec.run", { session_id: "s-00000000", unrelated: secret })).not.toContain("meant");
   });
 });
 
 describe("null", () => {
-  test("is the same as not given", () => {
+  test("is the same as missing", () => {
     const params = { ...run, timeout_s: null, env: null, check: null, encoding: null };
     expect(validateParams("exec.run", params)).toEqual(run);
     expect(complaint("exec.run", { ...run, command: null })).toStartWith("command: required");
@@ -110,22 +110,22 @@ test("unknown fields are ignored", () => {
   expect(validateParams("exec.run", params)).toEqual(run);
 });
 
-test("names that no variable can have are refused", () => {
+test("invalid variable names are refused", () => {
   for (const name of ["", "A=B", "A\0"]) {
     expect(complaint("exec.run", { ...run, env: { [name]: "x" } })).toContain("expected a variable name");
   }
 });
 
-test("names that mean something to JavaScript are variables like others", () => {
+test("names with a meaning in JavaScript are ordinary variables", () => {
   const env = { constructor: "a", prototype: "b" };
   expect(validateParams("exec.run", { ...run, env }).env).toEqual({ ...env });
 });
 
-test("a list is no environment", () => {
+test("an array is not an environment", () => {
   expect(complaint("exec.run", { ...run, env: ["a"] })).toStartWith("env: expected");
 });
 
-describe("isolation takes no other fields than its own:", () => {
+describe("isolation refuses unknown fields:", () => {
   const cases: [unknown, string][] = [
     [{ limit: {} }, 'isolation.limit: no such field; is it meant to be "limits"?'],
     [
@@ -149,7 +149,7 @@ describe("isolation takes no other fields than its own:", () => {
       test(`${method}: ${JSON.stringify(isolation)}`, () =>
         expect(complaint(method, { isolation })).toStartWith(message));
 
-  test("null is as good as nothing", () => {
+  test("null counts as missing", () => {
     const isolation = { limits: { pids: null, memory_bytes: 5 }, root: null, sandbox: null };
     expect(validateParams("session.create", { isolation }).isolation).toEqual(isolation);
     expect(validateParams("session.create", { isolation: null }).isolation).toBeUndefined();

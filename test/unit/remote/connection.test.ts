@@ -1,4 +1,4 @@
-// What a client follows, when link after link is lost, and when a link is shared with others.
+// Subscriptions when one link after another is lost, and when several clients share a link.
 import { expect, test } from "bun:test";
 import type { CarrierEvents } from "../../../src/client/carriers/carrier.ts";
 import type { RuntimeSpec } from "../../../src/protocol/runtime.ts";
@@ -10,23 +10,23 @@ import { RemoteSubscription } from "../../../src/remote/subscriptions/subscripti
 import type { FrameWriter } from "../../../src/remote/writer.ts";
 import { until } from "../../support/wait.ts";
 
-const outlet = { attach() {}, detach() {} } as unknown as FrameWriter;
+const writer = { attach() {}, detach() {} } as unknown as FrameWriter;
 
-class Follower extends RemoteSubscription {
+class TestSubscription extends RemoteSubscription {
   readonly resumed: RemoteLink[] = [];
-  readonly taken: string[] = [];
-  readonly takesPlace = false;
-  readonly farewell: RemoteSubscription["farewell"] = ["exec.detach", { stream_id: this.id }];
-  take({ text }: RemoteFrame): void {
-    this.taken.push(text);
+  readonly received: string[] = [];
+  readonly replacesPrevious = false;
+  readonly detachRequest: RemoteSubscription["detachRequest"] = ["exec.detach", { stream_id: this.id }];
+  receive({ text }: RemoteFrame): void {
+    this.received.push(text);
   }
-  lose(): void {}
+  fail(): void {}
   async resume(link: RemoteLink): Promise<void> {
     this.resumed.push(link);
   }
 }
 
-test("it is asked for once on each link, however many losses led there", async () => {
+test("a subscription is resumed once on each link, however many losses led to it", async () => {
   let isShut = false;
   let latest: CarrierEvents | undefined;
   const open = async (events: CarrierEvents) => {
@@ -43,9 +43,9 @@ test("it is asked for once on each link, however many losses led there", async (
   const spec = { kind: "socket", path: "/nowhere" } as const;
   const connection = new RemoteConnection(new Runtime("far", spec, { open, find: open, target: "nowhere" }));
   const cut = () => latest!.closed(new Error("cut"));
-  const follower = new Follower("x-1", connection, outlet);
-  await connection.once("exec.attach", { stream_id: "x-1" }, { follower });
-  // The first attempt to come back fails, and sleeps; meanwhile a request brings a link, which is lost at once.
+  const subscription = new TestSubscription("x-1", connection, writer);
+  await connection.send("exec.attach", { stream_id: "x-1" }, { subscription });
+  // The first resume fails and waits; meanwhile a request opens a link, which is lost at once.
   isShut = true;
   cut();
   await Bun.sleep(1);
@@ -53,13 +53,13 @@ test("it is asked for once on each link, however many losses led there", async (
   await connection.request("system.ping", {});
   cut();
   await connection.request("system.ping", {});
-  await until("it to be asked for", () => follower.resumed.length > 0);
-  await Bun.sleep(100); // longer than the first one sleeps
-  expect(follower.resumed.length).toBe(new Set(follower.resumed).size);
+  await until("a request", () => subscription.resumed.length > 0);
+  await Bun.sleep(100); // longer than the backoff of the first resume
+  expect(subscription.resumed.length).toBe(new Set(subscription.resumed).size);
   connection.release();
 });
 
-/** A runtime that is a single process: all have one link, on which a request waits until the test answers it. */
+/** A runtime that is a single process: all clients share a link, and a request waits until the test answers it. */
 function singleProcess() {
   const requests: { id: string; method: string }[] = [];
   let events: CarrierEvents | undefined;
@@ -76,7 +76,7 @@ function singleProcess() {
   };
   const spec: RuntimeSpec = { kind: "command", argv: ["trl", "--stdin"] };
   return {
-    runtime: new Runtime("far", spec, { open, mayBePrivate: true, target: "trl --stdin" }),
+    runtime: new Runtime("far", spec, { open, mayBeSingleLink: true, target: "trl --stdin" }),
     asked: () => requests.map(({ method }) => method),
     answerLast: () => answer(requests.at(-1)!.id),
     prints: (data: string) =>
@@ -87,35 +87,35 @@ function singleProcess() {
 const turn = () => new Promise(setImmediate);
 
 test.each(["after", "before"])(
-  "what one has left %s it was answered is asked for when it is given up",
+  "a subscription waits for the detach of a client that left %s its reply",
   async (when) => {
     const { runtime, asked, answerLast, prints } = singleProcess();
     const params = { stream_id: "x-1" };
     const [first, second] = [new RemoteConnection(runtime), new RemoteConnection(runtime)];
-    const leaver = new Follower("x-1", first, outlet);
-    const attached = first.once("exec.attach", params, { follower: leaver });
-    await until("it to be asked for", () => asked().length === 1);
+    const leaver = new TestSubscription("x-1", first, writer);
+    const attached = first.send("exec.attach", params, { subscription: leaver });
+    await until("a request", () => asked().length === 1);
     const answered = async () => {
       answerLast();
       await attached;
     };
     if (when === "after") await answered();
-    leaver.end(); // as by the client's connection
+    leaver.end(); // as when the client disconnects
     first.release();
-    const follower = new Follower("x-1", second, outlet);
-    const attachedNext = second.once("exec.attach", params, { follower });
+    const subscription = new TestSubscription("x-1", second, writer);
+    const attachedNext = second.send("exec.attach", params, { subscription });
     await turn();
     if (when === "before") await answered();
     await turn();
     expect(asked()).toEqual(["exec.attach", "exec.detach"]);
     prints("of the first");
     answerLast();
-    await until("it to be asked for again", () => asked().length === 3);
+    await until("another request", () => asked().length === 3);
     answerLast();
     await attachedNext;
     prints("of the second");
-    expect(leaver.taken).toEqual([]);
-    expect(follower.taken.map((text) => JSON.parse(text).data)).toEqual(["of the second"]);
+    expect(leaver.received).toEqual([]);
+    expect(subscription.received.map((text) => JSON.parse(text).data)).toEqual(["of the second"]);
     second.release();
   },
 );

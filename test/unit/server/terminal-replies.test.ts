@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { isAnswer } from "../../../src/server/terminal-replies.ts";
+import type { Terminal } from "../../../src/core/terminal/terminal.ts";
+import type { ConnectionState } from "../../../src/server/request-context.ts";
+import { isQueryReply, QueryReplies } from "../../../src/server/terminal-replies.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-describe("an answer of an emulator is told from what people type:", () => {
-  const answers = {
+describe("an emulator's reply is distinguished from typed input:", () => {
+  const replies = {
     "device attributes": "\x1b[?1;2c",
     "secondary attributes": "\x1b[>0;276;0c",
     "tertiary attributes": "\x1bP!|00000000\x1b\\",
@@ -20,8 +22,8 @@ describe("an answer of an emulator is told from what people type:", () => {
     version: "\x1bP>|xterm.js(6.0.0)\x1b\\",
     several: "\x1b[?1;2c\x1b]10;rgb:ffff/ffff/ffff\x07\x1b[1;1R",
   };
-  for (const [what, text] of Object.entries(answers)) {
-    test(what, () => expect(isAnswer(bytes(text))).toBe(true));
+  for (const [what, text] of Object.entries(replies)) {
+    test(what, () => expect(isQueryReply(bytes(text))).toBe(true));
   }
 
   const typed = {
@@ -36,11 +38,25 @@ describe("an answer of an emulator is told from what people type:", () => {
     "a key by its code": "\x1b[97;5u",
     "a click": "\x1b[<0;10;4M",
     "the focus": "\x1b[I",
-    "what is pasted": "\x1b[200~\x1b[?1;2c\x1b[201~",
-    "an answer with a key behind it": "\x1b[?1;2cq",
+    "pasted text": "\x1b[200~\x1b[?1;2c\x1b[201~",
+    "a reply with a key behind it": "\x1b[?1;2cq",
     nothing: "",
   };
   for (const [what, text] of Object.entries(typed)) {
-    test(what, () => expect(isAnswer(bytes(text))).toBe(false));
+    test(what, () => expect(isQueryReply(bytes(text))).toBe(false));
   }
+});
+
+test("of several displays the one that typed last replies, before that the first to reply", () => {
+  const terminal = { id: "s-1" } as Terminal;
+  const connection = (isDisplay: boolean) =>
+    new Map([["s-1", { isDisplay }]]) as unknown as ConnectionState["subscriptions"];
+  const [first, second, recorder] = [connection(true), connection(true), connection(false)];
+  const replies = new QueryReplies();
+  expect([first, second].map((one) => replies.mayReply(terminal, one))).toEqual([true, false]);
+  replies.noteTyping(terminal, second);
+  replies.noteTyping(terminal, recorder);
+  expect([first, second].map((one) => replies.mayReply(terminal, one))).toEqual([false, true]);
+  second.clear();
+  expect(replies.mayReply(terminal, first)).toBeTrue();
 });

@@ -77,11 +77,13 @@ class Attachment {
     };
     const failed = (error: Error) => this.#end({ kind: "failed", error });
     // After an upgrade of the daemon the terminal still runs: subscribe again and redraw.
-    this.client.onClose = () =>
-      void this.client
-        .reopen()
-        .then(watch)
-        .catch(() => failed(lostDaemon()));
+    this.client.onClose.add(
+      () =>
+        void this.client
+          .reopen()
+          .then(watch)
+          .catch(() => failed(lostDaemon())),
+    );
     watch().catch(failed);
     process.stdin.on("data", (typed: Buffer) => this.#type(typed));
     process.stdin.on("end", () => this.#end({ kind: "signal", signal: "SIGHUP" }));
@@ -108,7 +110,7 @@ class Attachment {
       this.#writer.write(1, bytes);
     } else if (frame.type === "exit") {
       const { exit_code: exitCode, signal, error } = frame;
-      this.client.onClose = undefined; // the exit frame is the last one
+      this.client.onClose.clear(); // the exit frame is the last one
       const ending: Ending = error
         ? { kind: "failed", error: lostError(error) }
         : { kind: "exited", exitCode, signal };

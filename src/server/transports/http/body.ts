@@ -1,4 +1,4 @@
-// A request's body, bounded in bytes and in time.
+// Reads the body of a request, bounded in bytes and in time.
 import { TrlError } from "../../../protocol/errors.ts";
 
 export async function readBody(request: Request, maxBytes: number, maxMs: number): Promise<Uint8Array> {

@@ -1,5 +1,5 @@
-// Server-sent events. Each carries an id that says where the client is: sent back as Last-Event-ID, a stream or a
-// terminal goes on from there, and a command is not run a second time.
+// Server-sent events. The id of an event holds the client's offsets: with it as Last-Event-ID, a stream or a terminal
+// resumes there, and a command does not run a second time.
 import { TrlError } from "../../../protocol/errors.ts";
 import type { Encoding } from "../../../protocol/exec.ts";
 import { isMethodName, methods } from "../../../protocol/methods.ts";
@@ -7,7 +7,7 @@ import { isMethodName, methods } from "../../../protocol/methods.ts";
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** What a client waits before it connects again: an upgraded daemon listens all the time, a restarted one soon. */
+/** Delay before a client reconnects: an upgraded daemon listens all the time, a restarted one soon. */
 const reconnectMs = 1000;
 
 export function eventFormat(encoding: unknown): (frame: Uint8Array) => Uint8Array {
@@ -72,8 +72,8 @@ function idAfter(fields: Fields, offsets: Offsets, encoding: Encoding): string |
 }
 
 /**
- * The request that goes on from where the client says it is. For `exec.stream` an id that does not say so is refused: a
- * client that sends one has had an answer before, and its command must not run a second time.
+ * The request that resumes at the offsets of Last-Event-ID. `exec.stream` refuses an invalid id: a client that sends an
+ * id has had a reply before, and its command must not run a second time.
  */
 export function resumed(
   request: Record<string, unknown>,
@@ -81,8 +81,8 @@ export function resumed(
 ): Record<string, unknown> {
   if (!lastEventId || !hasEvents(request["method"])) return request;
   const params = (request["params"] ?? {}) as Record<string, unknown>;
-  const again = request["method"] === "pty.subscribe" ? terminalAt : streamAt;
-  const changed = again(lastEventId, params);
+  const resume = request["method"] === "pty.subscribe" ? terminalAt : streamAt;
+  const changed = resume(lastEventId, params);
   if (changed) return { ...request, ...changed };
   if (request["method"] !== "exec.stream") return request;
   throw new TrlError("INVALID_PARAMS", "Last-Event-ID: not the id of an event of such a stream");
@@ -106,6 +106,6 @@ function terminalAt(lastEventId: string, { session_id }: Record<string, unknown>
   return { method: "pty.subscribe", params: { session_id: sessionId, from: Number(offset) } };
 }
 
-/** Whether frames follow the reply to it. */
+/** Whether frames follow the reply of the method. */
 export const hasEvents = (method: unknown): boolean =>
   typeof method === "string" && isMethodName(method) && "events" in methods[method];

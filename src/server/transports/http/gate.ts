@@ -1,6 +1,5 @@
-// Who may come in by HTTP. A page in a browser must not get at the daemon, neither by a name that it makes point here
-// (Host), nor from its own origin (Origin), nor without the token.
-import { isAddress } from "./is-address.ts";
+// Access control of the HTTP transport. A web page must not reach the daemon: neither by DNS rebinding (Host), nor from a
+// foreign origin (Origin), nor without the token.
 
 export interface Binding {
   hostname: string;
@@ -15,14 +14,14 @@ export interface Refusal {
 }
 
 export const loopbackNames = ["localhost", "127.0.0.1", "::1"];
-const everywhere = ["0.0.0.0", "::"];
+const anyAddress = ["0.0.0.0", "::"];
 
 export const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" || hostname === "::1" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 
 export class Gate {
   readonly #names: Set<string>;
-  readonly #takesAddresses: boolean;
+  readonly #acceptsAddresses: boolean;
   readonly #origins: Set<string>;
 
   constructor(
@@ -30,20 +29,20 @@ export class Gate {
     readonly isToken: (given: string) => boolean,
   ) {
     const own = isLoopback(hostname) ? [...loopbackNames, hostname] : [hostname.toLowerCase()];
-    this.#takesAddresses = everywhere.includes(hostname);
+    this.#acceptsAddresses = anyAddress.includes(hostname);
     this.#origins = new Set(allowedOrigins);
     this.#names = new Set([
       ...own,
-      ...(this.#takesAddresses ? loopbackNames : []),
+      ...(this.#acceptsAddresses ? loopbackNames : []),
       ...allowedOrigins.map((origin) => new URL(origin).hostname.replace(/^\[|\]$/g, "")),
     ]);
   }
 
-  /** Before anything else is looked at. */
-  refuseStrangers(request: Request): Refusal | undefined {
+  /** Checked before anything else of the request. */
+  refuseForeignOrigin(request: Request): Refusal | undefined {
     const host = hostOf(request.headers.get("host") ?? "");
-    if (host === undefined || !this.#isOurName(host)) {
-      return { status: 403, code: "AUTH_FAILED", message: "Host: this daemon does not go by that name" };
+    if (host === undefined || !this.#isOwnName(host)) {
+      return { status: 403, code: "AUTH_FAILED", message: "Host: not a name of this daemon" };
     }
     const origin = request.headers.get("origin");
     if (origin !== null && !this.#origins.has(origin)) {
@@ -58,7 +57,7 @@ export class Gate {
     return { status: 401, code: "AUTH_FAILED", message: "expected the header Authorization: Bearer TOKEN" };
   }
 
-  /** A page of an allowed origin may read the answers. */
+  /** CORS headers: a page of an allowed origin may read the replies. */
   crossOriginHeaders(request: Request): Record<string, string> {
     const origin = request.headers.get("origin");
     if (origin === null || !this.#origins.has(origin)) return {};
@@ -71,13 +70,21 @@ export class Gate {
     };
   }
 
-  #isOurName(host: string): boolean {
-    return this.#names.has(host) || (this.#takesAddresses && isAddress(host));
+  #isOwnName(host: string): boolean {
+    return this.#names.has(host) || (this.#acceptsAddresses && isAddress(host));
   }
 }
 
-/** `[::1]:9100` -> `::1`. The port is not compared: a tunnel or a proxy may have another. */
+/** `[::1]:9100` -> `::1`. The port is ignored: a tunnel or a proxy may use another one. */
 function hostOf(header: string): string | undefined {
   const [, bracketed, plain] = /^(?:\[([0-9a-f:.]+)\]|([^:[\]/@]+))(?::\d{1,5})?$/i.exec(header) ?? [];
   return (bracketed ?? plain)?.toLowerCase().replace(/\.$/, "");
 }
+
+const ipv4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+/** `URL.canParse` accepts this, although it is not an address. */
+const endsWithColon = /(?<!:):$/;
+
+/** Whether a host is an IP address. Same as `isIP` of `node:net`; that import costs milliseconds of every start. */
+export const isAddress = (host: string): boolean =>
+  host.includes(":") ? !endsWithColon.test(host) && URL.canParse(`http://[${host}]`) : ipv4.test(host);

@@ -1,5 +1,4 @@
-// The daemon's numbers in the text format of Prometheus.
-
+// Metrics in the text format of Prometheus.
 import { durationClasses } from "../../../core/command/metrics.ts";
 import type { SessionRegistry } from "../../../core/session/registry.ts";
 import { openDescriptors, residentBytes } from "../../../platform/own-process.ts";

@@ -1,4 +1,4 @@
-// What can be asked by HTTP, derived from the method table.
+// The OpenAPI description of the HTTP transport, derived from the method table.
 import { type ErrorCode, errorCodes } from "../../../protocol/errors.ts";
 import { schemaOf } from "../../../protocol/json-schema.ts";
 import { methods } from "../../../protocol/methods.ts";

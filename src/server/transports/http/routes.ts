@@ -1,10 +1,10 @@
-// What is behind the HTTP door: one request a call, streams behind it, health, numbers, a description.
+// The paths of the HTTP transport: requests, streams, WebSocket upgrades, tickets, health, metrics and OpenAPI.
 import type { SessionRegistry } from "../../../core/session/registry.ts";
 import { parseMessage, unknownId } from "../../../protocol/envelope.ts";
 import { type ErrorCode, errorCodes, TrlError } from "../../../protocol/errors.ts";
-import type { ServerCounters } from "../../counters.ts";
-import type { Dispatcher } from "../../dispatch.ts";
 import { bodyMs, idleHttpSeconds } from "../../limits.ts";
+import type { Server } from "../../server.ts";
+import type { SocketData } from "../websocket.ts";
 import { readBody } from "./body.ts";
 import { eventFormat, hasEvents, resumed } from "./events.ts";
 import { exchange } from "./exchange.ts";
@@ -12,7 +12,6 @@ import { Gate, type Refusal } from "./gate.ts";
 import { metricsText, metricsType } from "./metrics.ts";
 import { openApi } from "./openapi.ts";
 import { Tickets, ticketSeconds } from "./tickets.ts";
-import type { SocketData } from "./websocket.ts";
 
 export interface HttpOptions {
   hostname: string;
@@ -21,15 +20,12 @@ export interface HttpOptions {
   tls: { cert: string; key: string } | undefined;
   isToken(given: string): boolean;
   registry: SessionRegistry;
-  dispatcher: Dispatcher;
-  counters: ServerCounters;
-  maxLineBytes: number;
-  /** As the program before us has left it. */
+  server: Server;
+  /** The state that an upgrade has passed on. */
   before: { url: string; port: number; fd?: number | undefined; tickets: Record<string, number> } | undefined;
 }
 
 export class HttpRoutes {
-  readonly sockets = new Set<Bun.ServerWebSocket<SocketData>>();
   readonly #gate: Gate;
   readonly tickets: Tickets;
   #isClosing = false;
@@ -39,34 +35,16 @@ export class HttpRoutes {
     this.tickets = new Tickets(undefined, options.before?.tickets);
   }
 
-  get isSending(): boolean {
-    return [...this.sockets].some(({ data }) => data.connection?.isSending === true);
-  }
-
-  fallSilent(): void {
-    for (const { data } of this.sockets) data.connection?.fallSilent();
-  }
-
-  /** By a code that says: come again. */
-  cut(): void {
-    for (const socket of this.sockets) socket.close(serviceRestart);
-  }
-
-  /** Whether a WebSocket is being answered. */
-  get isBusy(): boolean {
-    return [...this.sockets].some(({ data }) => data.connection?.isBusy === true);
-  }
-
   stopAccepting(): void {
     this.#isClosing = true;
   }
 
   async answer(request: Request, server: Bun.Server<SocketData>): Promise<Response | undefined> {
     const path = pathOf(request);
-    const isLook = request.method === "GET" || request.method === "HEAD";
-    if (path === "/healthz" && isLook) return json({ ok: true });
-    const stranger = this.#gate.refuseStrangers(request);
-    if (stranger) return this.#refusal(stranger);
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    if (path === "/healthz" && isRead) return json({ ok: true });
+    const refusal = this.#gate.refuseForeignOrigin(request);
+    if (refusal) return this.#refuse(refusal);
     const response = await this.#routeOrFail(path, request, server);
     for (const [name, value] of Object.entries(this.#gate.crossOriginHeaders(request)))
       response?.headers.set(name, value);
@@ -75,7 +53,7 @@ export class HttpRoutes {
 
   internalError(error: unknown): Response {
     const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.options.dispatcher.log.error("internal error", { cause });
+    this.options.server.log.error("internal error", { cause });
     return this.#failure("INTERNAL_ERROR", "an internal error; the daemon's log has its cause");
   }
 
@@ -100,9 +78,9 @@ export class HttpRoutes {
     if (this.#isClosing) return this.#failure("RUNTIME_UNAVAILABLE", "the daemon is shutting down");
     const call = `${request.method} ${path}`;
     if (call === "GET /ws") return this.#upgrade(request, server);
-    const missing = this.#gate.refuseWithoutToken(request);
-    if (missing) return this.#refusal(missing);
-    const { registry, counters } = this.options;
+    const refusal = this.#gate.refuseWithoutToken(request);
+    if (refusal) return this.#refuse(refusal);
+    const { registry, server: own } = this.options;
     switch (call) {
       case "POST /":
       case "POST /rpc":
@@ -110,30 +88,31 @@ export class HttpRoutes {
       case "POST /ticket":
         return json({ ticket: this.tickets.issue(), expires_in_s: ticketSeconds });
       case "GET /metrics":
-        return new Response(metricsText(registry, counters), { headers: { "content-type": metricsType } });
+        return new Response(metricsText(registry, own.counters), {
+          headers: { "content-type": metricsType },
+        });
       case "GET /openapi.json":
         return json(openApi());
       default:
-        return this.#nothingThere(path);
+        return this.#notFound(path);
     }
   }
 
   async #call(request: Request, server: Bun.Server<SocketData>): Promise<Response> {
-    const { maxLineBytes } = this.options;
-    // After `bodyMs` the client is answered, not cut off; one that never sends the rest is.
+    // After `bodyMs` the client gets an error reply; the connection of a client that stops sending times out later.
     server.timeout(request, bodyMs / 1000 + idleHttpSeconds);
-    const body = await readBody(request, maxLineBytes, bodyMs);
-    server.timeout(request, 0); // a command takes the time it takes
-    const { fields: asked } = parseMessage(body);
-    if (typeof asked["method"] !== "string")
+    const body = await readBody(request, this.options.server.maxLineBytes, bodyMs);
+    server.timeout(request, 0); // commands may run for any time
+    const { fields } = parseMessage(body);
+    if (typeof fields["method"] !== "string")
       throw new TrlError("INVALID_PARAMS", "method: expected a string");
-    const again = resumed(asked, request.headers.get("last-event-id"));
-    const line = again === asked ? oneLine(body) : Buffer.from(`${JSON.stringify(again)}\n`);
-    const streams = hasEvents(again["method"]);
+    const resumedFields = resumed(fields, request.headers.get("last-event-id"));
+    const line = resumedFields === fields ? oneLine(body) : Buffer.from(`${JSON.stringify(resumedFields)}\n`);
+    const streams = hasEvents(resumedFields["method"]);
     const wantsEvents = (request.headers.get("accept") ?? "").includes("text/event-stream");
-    const params = (again["params"] ?? {}) as Record<string, unknown>;
+    const params = (resumedFields["params"] ?? {}) as Record<string, unknown>;
     const format = wantsEvents ? eventFormat(params["encoding"]) : (frame: Uint8Array) => frame;
-    const { reply, frames } = await exchange(line, this.options, { format, streams });
+    const { reply, frames } = await exchange(line, this.options.server, { format, streams });
     if (!frames) {
       const status = reply.errorCode ? errorCodes[reply.errorCode].http : 200;
       return new Response(reply.bytes.subarray(0, -1), { status, headers: jsonHeaders });
@@ -146,35 +125,32 @@ export class HttpRoutes {
     const ticket = new URL(request.url).searchParams.get("ticket");
     const isAllowed = ticket === null ? !this.#gate.refuseWithoutToken(request) : this.tickets.redeem(ticket);
     if (!isAllowed)
-      return this.#refusal({ status: 401, code: "AUTH_FAILED", message: "expected a ticket or a token" });
+      return this.#refuse({ status: 401, code: "AUTH_FAILED", message: "expected a ticket or a token" });
     if (server.upgrade(request, { data: { connection: undefined } })) return undefined;
     return this.#failure("INVALID_PARAMS", "expected a WebSocket");
   }
 
-  #nothingThere(path: string): Response {
+  #notFound(path: string): Response {
     const method = Object.hasOwn(methodOf, path) ? methodOf[path] : undefined;
-    if (!method) return this.#failure("INVALID_PARAMS", "there is nothing at this path", 404);
+    if (!method) return this.#failure("INVALID_PARAMS", "no such path", 404);
     const response = this.#failure("INVALID_PARAMS", `expected ${method}`, 405);
     response.headers.set("allow", method);
     return response;
   }
 
   #failure(code: ErrorCode, message: string, status: number = errorCodes[code].http): Response {
-    const { errors } = this.options.counters;
+    const { errors } = this.options.server.counters;
     errors.set(code, (errors.get(code) ?? 0) + 1);
     const body = JSON.stringify({ id: unknownId, ok: false, error: { code, message } });
     return new Response(body, { status, headers: jsonHeaders });
   }
 
-  #refusal({ status, code, message }: Refusal): Response {
+  #refuse({ status, code, message }: Refusal): Response {
     const response = this.#failure(code, message, status);
     if (status === 401) response.headers.set("www-authenticate", "Bearer");
     return response;
   }
 }
-
-/** Of a WebSocket's end (RFC 6455, registered later). */
-const serviceRestart = 1012;
 
 const methodOf: Record<string, string> = {
   "/": "POST",
@@ -186,10 +162,10 @@ const methodOf: Record<string, string> = {
   "/openapi.json": "GET",
 };
 
-/** By hand: with a Host that is none, the address is none either. */
+/** Not by `new URL`, which throws if the Host header is malformed. */
 const pathOf = ({ url }: Request): string => /^(?:https?:\/\/[^/]*)?([^?#]*)/.exec(url)?.[1] ?? "";
 
-/** A newline in valid JSON is only space. */
+/** Newlines between the tokens of JSON are white space, so spaces can replace them. */
 function oneLine(body: Uint8Array): Uint8Array {
   const line = Buffer.alloc(body.length + 1, "\n");
   line.set(body);

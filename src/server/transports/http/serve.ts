@@ -1,57 +1,82 @@
-// The HTTP door: it listens, and lets in by request or by WebSocket.
-
+// The HTTP transport: requests and WebSockets on one port.
+import type { ListeningSocket } from "../../../platform/listening.ts";
 import { idleHttpSeconds } from "../../limits.ts";
 import { untilDrained } from "../drain.ts";
 import type { Listener } from "../listener.ts";
-import { HttpSocket } from "./listener.ts";
+import { type SocketData, WebSockets } from "../websocket.ts";
+import { HttpSocket } from "./http-socket.ts";
 import { type HttpOptions, HttpRoutes } from "./routes.ts";
-import { type SocketData, webSocketHandler } from "./websocket.ts";
 
-export interface HttpListener extends Listener {
-  url: string;
-  port: number;
-  /** Those that can still be redeemed, and for how many ms. */
-  tickets(): Record<string, number>;
-}
+export class HttpListener implements Listener {
+  readonly #options: HttpOptions;
+  readonly #routes: HttpRoutes;
+  readonly #webSockets: WebSockets;
+  readonly #socket: HttpSocket<SocketData>;
 
-export function serveHttp(options: HttpOptions): HttpListener {
-  const house = new HttpRoutes(options);
-  const { hostname, tls, dispatcher, counters, maxLineBytes, before } = options;
-  const listen = (port: number) =>
-    Bun.serve<SocketData>({
+  constructor(options: HttpOptions) {
+    const { port, server, before } = options;
+    this.#options = options;
+    this.#routes = new HttpRoutes(options);
+    this.#webSockets = new WebSockets(server);
+    this.#socket = new HttpSocket(port, (own) => this.#listen(own), server.log, before);
+  }
+
+  get url(): string {
+    return this.#socket.url;
+  }
+
+  get port(): number {
+    return this.#socket.port;
+  }
+
+  get listening(): ListeningSocket | undefined {
+    return this.#socket.socket;
+  }
+
+  get isSending(): boolean {
+    return this.#socket.pendingRequests > 0 || this.#webSockets.isSending;
+  }
+
+  /** Unredeemed tickets, with the ms until they expire. */
+  tickets(): Record<string, number> {
+    return this.#routes.tickets.pack();
+  }
+
+  stopAccepting(): void {
+    this.#routes.stopAccepting();
+  }
+
+  stopStreaming(): void {
+    this.#webSockets.stopStreaming();
+  }
+
+  closeConnections(): void {
+    this.#webSockets.closeConnections();
+  }
+
+  async drainAndClose(): Promise<void> {
+    await untilDrained(
+      () => this.#socket.pendingRequests > 0 || this.#webSockets.isBusy,
+      () => this.#options.server.counters.bytesOut,
+    );
+    await this.#socket.close();
+  }
+
+  #listen(port: number): Bun.Server<SocketData> {
+    const { hostname, tls } = this.#options;
+    return Bun.serve<SocketData>({
       hostname,
       port,
       ...(tls ? { tls } : {}),
       idleTimeout: idleHttpSeconds,
-      // Bun's own limit answers with a bare 413 before the token is checked. `readBody` bounds what is kept; a body that
-      // is not read is discarded as it comes.
+      // Bun's own limit answers with a bare 413 before the token is checked. `readBody` bounds the memory; Bun discards
+      // a body that is not read.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
-      reusePort: false, // else another process of ours could share the port, and the requests
-      fetch: (request, own) => house.answer(request, own),
-      websocket: webSocketHandler({ dispatcher, counters, maxLineBytes, sockets: house.sockets }),
-      error: (cause) => house.internalError(cause),
+      reusePort: false, // else another process of the same user could share the port and get requests
+      fetch: (request, own) => this.#routes.answer(request, own),
+      websocket: this.#webSockets.handler(),
+      error: (cause) => this.#routes.internalError(cause),
     });
-  const listener = new HttpSocket(options.port, listen, dispatcher.log, before);
-  return {
-    url: listener.url,
-    port: listener.port,
-    get listening() {
-      return listener.socket;
-    },
-    get isSending() {
-      return listener.pendingRequests > 0 || house.isSending;
-    },
-    fallSilent: () => house.fallSilent(),
-    cut: () => house.cut(),
-    tickets: () => house.tickets.pack(),
-    stopAccepting: () => house.stopAccepting(),
-    async farewell() {
-      await untilDrained(
-        () => listener.pendingRequests > 0 || house.isBusy,
-        () => counters.bytesOut,
-      );
-      await listener.close();
-    },
-  };
+  }
 }

@@ -1,5 +1,5 @@
-// A browser cannot send a header with a WebSocket, and a token has no place in an address: it asks for a ticket, which
-// is good for one connection within a short time.
+// Tickets for WebSockets. A browser cannot send headers with a WebSocket, and a token must not be part of a URL: the
+// client requests a ticket, which is valid for one connection within a short time.
 import { randomHex } from "../../../util/random.ts";
 
 export const ticketSeconds = 30;
@@ -15,7 +15,7 @@ export class Tickets {
     for (const [ticket, leftMs] of Object.entries(before)) this.#expiry.set(ticket, this.clock() + leftMs);
   }
 
-  /** How many ms each is still good for. */
+  /** The ms until each ticket expires. */
   pack(): Record<string, number> {
     const now = this.clock();
     return Object.fromEntries([...this.#expiry].map(([ticket, until]) => [ticket, until - now]));
@@ -24,7 +24,7 @@ export class Tickets {
   issue(): string {
     const now = this.clock();
     for (const [ticket, until] of this.#expiry) {
-      if (until > now && this.#expiry.size < ticketsMax) break; // the rest is younger
+      if (until > now && this.#expiry.size < ticketsMax) break; // later ones expire later
       this.#expiry.delete(ticket);
     }
     const ticket = randomHex(32);
@@ -32,7 +32,7 @@ export class Tickets {
     return ticket;
   }
 
-  /** Once. It is looked up by its hash table, not compared character by character. */
+  /** Valid once. A hash lookup leaks no timing, unlike a comparison by characters. */
   redeem(ticket: string): boolean {
     const until = this.#expiry.get(ticket);
     this.#expiry.delete(ticket);

@@ -1,4 +1,4 @@
-// Which file is for which machine.
+// Finding the executable for a target.
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { version } from "../../../../src/util/version.ts";
 import { sha256 } from "../../../support/stream.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
-/** The first bytes of a program, which is all that is looked at. */
+/** The header of an executable; nothing else of it is read. */
 function head(kind: "elf" | "mach-o", machine: number, loader = ""): Buffer {
   const bytes = Buffer.alloc(600);
   bytes.writeUInt32BE(kind === "elf" ? 0x7f454c46 : 0xcffaedfe, 0);
@@ -30,7 +30,7 @@ function atHand() {
   return { dir: dir.path, own: join(dir.path, "trl"), [Symbol.dispose]: dir[Symbol.dispose] };
 }
 
-test("a file says itself what it was built for", () => {
+test("the target of a file comes from its header", () => {
   using hand = atHand();
   for (const target of Object.keys(files)) expect(targetOf(join(hand.dir, `trl-${target}`))).toBe(target);
   writeFileSync(hand.own, "#!/bin/sh\n");
@@ -38,8 +38,8 @@ test("a file says itself what it was built for", () => {
   expect(targetOf("/nowhere")).toBeUndefined();
 });
 
-describe("for a machine there is", () => {
-  test("this program itself where it fits, else the file beside it", async () => {
+describe("the executable for a target is", () => {
+  test("this executable if it fits, else the file in its directory", async () => {
     using hand = atHand();
     const executables = new Executables({ own: hand.own });
     expect(executables.known).toEqual([]);
@@ -52,7 +52,7 @@ describe("for a machine there is", () => {
     expect(executables.known).toEqual([own, other]);
   });
 
-  test("the file of a directory that was named, before those beside it", async () => {
+  test("a file in a configured directory before those in its own", async () => {
     using hand = atHand();
     using named = tempDir();
     const path = join(named.path, "trl-darwin-arm64");
@@ -61,7 +61,7 @@ describe("for a machine there is", () => {
     expect((await executables.find("darwin-arm64")).path).toBe(path);
   });
 
-  test("none, and it is said what is missing", async () => {
+  test("reported as missing by its file name", async () => {
     using hand = atHand();
     const executables = new Executables({ own: hand.own });
     await expect(executables.find("linux-arm64")).rejects.toThrow(
@@ -71,12 +71,12 @@ describe("for a machine there is", () => {
       code: "RUNTIME_UNAVAILABLE",
       message: "there is no build of trl for FreeBSD-riscv64",
     });
-    // A file of that name that was built for another machine is not it.
+    // A file of that name that was built for another target does not fit.
     renameSync(join(hand.dir, "trl-darwin-arm64"), join(hand.dir, "trl-linux-arm64"));
     await expect(executables.find("linux-arm64")).rejects.toThrow("is needed");
   });
 
-  test("a new one when the file has changed", async () => {
+  test("found again when the file has changed", async () => {
     using hand = atHand();
     const executables = new Executables({ own: hand.own });
     const before = await executables.find("linux-x64");

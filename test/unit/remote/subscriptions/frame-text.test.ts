@@ -1,4 +1,4 @@
-// What is seen of a frame from its two ends is what is in it.
+// Fields read from the two ends of a frame are those of the parsed frame.
 import { describe, expect, test } from "bun:test";
 import {
   frameOf,
@@ -10,7 +10,7 @@ import {
 const json = (value: unknown) => JSON.stringify(value);
 const frame = (value: unknown) => frameOf(json(value))!;
 
-test("a reply is no frame, whatever it holds", () => {
+test("a reply is no frame, whatever its data contains", () => {
   expect(frameOf(json({ id: "1", ok: true, data: { stream_id: "x-1", type: "stdout" } }))).toBeUndefined();
   expect(frameOf(json({ ok: true, id: "1", data: {} }))).toBeUndefined();
 });
@@ -22,7 +22,7 @@ describe("a command's output", () => {
     [{ ...base, data: "one\n", offset: 4, end: 8 }, 4, 8],
     [{ ...base, data: tricky, offset: 40, end: 99 }, 40, 99],
     [{ ...base, data: "\uFFFD", offset: 0, bytes: 1, end: 1 }, 0, 1],
-    // Of a daemon that writes otherwise.
+    // Another field order, as a daemon of another version may send.
     [{ type: "stdout", offset: 3, data: "ä", stream_id: "x-1" }, 3, 5],
     [{ ...base, data: "\uFFFD", offset: 0, bytes: 1 }, 0, 1],
   ])("%j", (value, offset, end) => {
@@ -30,7 +30,7 @@ describe("a command's output", () => {
     expect(streamOutput(frame(value))).toEqual({ offset, end, isRedraw: false });
   });
 
-  test("without a window has no end, and is the same otherwise", () => {
+  test("without a window has no end and is otherwise the same", () => {
     expect(withoutEnd(json({ ...base, data: tricky, offset: 40, end: 99 }))).toBe(
       json({ ...base, data: tricky, offset: 40 }),
     );

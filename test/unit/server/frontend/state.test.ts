@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { dialectOf, FrontendState, type Spelling, spell } from "../../../../src/server/frontend/state.ts";
+import { dialectOf, type Spelling, spell } from "../../../../src/server/frontend/spelling.ts";
+import { FrontendState } from "../../../../src/server/frontend/state.ts";
 
 function learnt(...messages: [type: string, fields?: Record<string, unknown>][]): Spelling {
   const state = new FrontendState();
@@ -26,7 +27,7 @@ describe("the spelling", () => {
   });
 });
 
-describe("an answer", () => {
+describe("a reply", () => {
   const fields = { session_id: "x", sessions: [{ created_at: "now", pid: 1 }], signal: null };
 
   test.each<[Spelling, string]>([
@@ -54,25 +55,25 @@ describe("an answer", () => {
   });
 });
 
-test("those who spell alike share their frames", () => {
+test("connections with the same spelling share their frames", () => {
   const spelling: Spelling = { tag: "snake", field: "camel" };
   expect(dialectOf({ ...spelling })).toBe(dialectOf(spelling));
   expect(dialectOf({ ...spelling, tag: "pascal" })).not.toBe(dialectOf(spelling));
 });
 
-describe("answers in turn", () => {
-  /** The order in which they are given, while they become ready in another one. */
-  async function orderOf(holdsUp: boolean[], ready: number[]): Promise<number[]> {
+describe("replies in order", () => {
+  /** The order in which replies are sent, while they become ready in another one. */
+  async function orderOf(blocks: boolean[], ready: number[]): Promise<number[]> {
     const state = new FrontendState();
-    const answers = holdsUp.map(() => Promise.withResolvers<void>());
+    const answers = blocks.map(() => Promise.withResolvers<void>());
     const given: number[] = [];
     const all = Promise.allSettled(
-      answers.map(({ promise }, i) => state.inTurn(promise, holdsUp[i]!).finally(() => given.push(i))),
+      answers.map(({ promise }, i) => state.inOrder(promise, blocks[i]!).finally(() => given.push(i))),
     );
     for (const i of ready) {
-      if (i % 2) answers[i]!.reject(new Error("one that fails"));
+      if (i % 2) answers[i]!.reject(new Error("a failure"));
       else answers[i]!.resolve();
-      await Bun.sleep(0); // so that it could overtake, if it were let
+      await Bun.sleep(0); // a chance to overtake
     }
     await all;
     return given;
@@ -82,7 +83,7 @@ describe("answers in turn", () => {
     expect(await orderOf([true, true, true, true], [3, 2, 1, 0])).toEqual([0, 1, 2, 3]);
   });
 
-  test("one that may take its time holds nobody up, and overtakes nobody", async () => {
+  test("a reply that does not block delays no later reply, and overtakes none", async () => {
     expect(await orderOf([true, false, true], [0, 2, 1])).toEqual([0, 2, 1]);
     expect(await orderOf([true, false, true], [1, 2, 0])).toEqual([0, 1, 2]);
   });

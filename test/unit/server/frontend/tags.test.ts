@@ -7,7 +7,7 @@ import {
   snakeCase,
 } from "../../../../src/protocol/frontend.ts";
 
-test("there are nine messages and seven answers", () => {
+test("there are nine messages and seven replies", () => {
   expect(Object.keys(frontendMessages)).toHaveLength(9);
   expect(frontendReplies).toHaveLength(7);
 });

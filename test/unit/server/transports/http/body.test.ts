@@ -7,7 +7,7 @@ interface Source {
   wasCancelled(): boolean;
 }
 
-/** A request whose body is what the function gives, piece by piece; undefined ends it. */
+/** A request with a body of the chunks that the function returns; undefined ends it. */
 function requestOf(
   next: (count: number) => Uint8Array | undefined | Promise<Uint8Array | undefined>,
 ): Source {
@@ -43,7 +43,7 @@ const pieces = (count: number, size: number) => (at: number) =>
   at < count ? new Uint8Array(size) : undefined;
 
 describe("a body", () => {
-  test("is put together from its pieces", async () => {
+  test("is joined from its chunks", async () => {
     const { request } = requestOf((at) => (at < 3 ? Buffer.from(`${at},`) : undefined));
     expect(Buffer.from(await readBody(request, 100, 1000)).toString()).toBe("0,1,2,");
   });
@@ -53,26 +53,26 @@ describe("a body", () => {
     expect(await readBody(requestOf(() => undefined).request, 100, 1000)).toHaveLength(0);
   });
 
-  test("of just the limit is read, one byte more is not", async () => {
+  test("of exactly the limit is read, one byte more is not", async () => {
     expect(await readBody(requestOf(pieces(10, 10)).request, 100, 1000)).toHaveLength(100);
     expect((await refusal(readBody(requestOf(pieces(10, 10)).request, 99, 1000))).code).toBe(
       "REQUEST_TOO_LARGE",
     );
   });
 
-  test("without end is let go of when it is too long", async () => {
+  test("without end is cancelled at the limit", async () => {
     const source = requestOf(() => new Uint8Array(10));
     expect((await refusal(readBody(source.request, 1000, 10_000))).code).toBe("REQUEST_TOO_LARGE");
     expect(source.wasCancelled()).toBeTrue();
   });
 
-  test("that says it is too long is not even begun", async () => {
+  test("with a content-length above the limit is not read", async () => {
     const headers = { "content-length": "101" };
     const request = new Request("http://localhost/", { method: "POST", body: "x", headers });
     expect((await refusal(readBody(request, 100, 1000))).code).toBe("REQUEST_TOO_LARGE");
   });
 
-  test("that drips is let go of after its time, and so is one that never comes", async () => {
+  test("that drips is cancelled at the deadline, and so is one that never comes", async () => {
     const dripping = requestOf(async () => {
       await Bun.sleep(5);
       return new Uint8Array(1);
@@ -85,7 +85,7 @@ describe("a body", () => {
     }
   });
 
-  test("that breaks off is said to have", async () => {
+  test("that breaks off is an error", async () => {
     const { request } = requestOf(() => Promise.reject(new Error("reset")));
     expect((await refusal(readBody(request, 100, 1000))).message).toBe("the body broke off");
   });

@@ -13,7 +13,7 @@ function idsOf(frames: object[], encoding?: string): (string | undefined)[] {
 
 const x = "x-0123abcd";
 
-describe("an event's id says how much has been seen", () => {
+describe("the id of an event holds the offsets", () => {
   test("of a stream: bytes, not characters", () => {
     const frames = [
       { id: 1, ok: true, data: { stream_id: x, session_id: "s-1" } },
@@ -33,7 +33,7 @@ describe("an event's id says how much has been seen", () => {
     ]);
   });
 
-  test("of a stream in base64, taken up in the middle", () => {
+  test("of a stream in base64, resumed in the middle", () => {
     const frames = [
       { id: 1, ok: true, data: { stream_id: x, stdout_offset: 7, stderr_offset: 9 } },
       { stream_id: x, type: "stdout", data: "AAAA", offset: 7 },
@@ -53,11 +53,11 @@ describe("an event's id says how much has been seen", () => {
     expect(idsOf(frames)).toEqual([undefined, "t:50", "t:53", undefined, "t:99", undefined]);
   });
 
-  test("of an error there is none", () =>
+  test("an error event has no id", () =>
     expect(idsOf([{ id: 1, ok: false, error: { code: "SESSION_BUSY", message: "" } }])).toEqual([undefined]));
 });
 
-test("the first event alone says how long to wait before connecting again", () => {
+test("only the first event has the reconnection delay", () => {
   const format = eventFormat(undefined);
   const texts = [
     { id: 1, ok: true },
@@ -67,14 +67,14 @@ test("the first event alone says how long to wait before connecting again", () =
   expect(texts[1]).not.toContain("retry:");
 });
 
-describe("what is asked again", () => {
+describe("a request with Last-Event-ID", () => {
   const stream = {
     id: 1,
     method: "exec.stream",
     params: { session_id: "s-1", command: "rm x", encoding: "base64", stdin: "y" },
   };
 
-  test("as a stream goes on as an attachment", () => {
+  test("for a stream becomes an attachment", () => {
     expect(resumed(stream, `${x}:5:6`)).toEqual({
       id: 1,
       method: "exec.attach",
@@ -88,13 +88,13 @@ describe("what is asked again", () => {
     });
   });
 
-  test("as an attachment goes on, if it is the same one", () => {
+  test("for an attachment resumes it, if the id is of the same stream", () => {
     const attach = { id: 1, method: "exec.attach", params: { stream_id: x } };
     expect(resumed(attach, `${x}:5:6`)["params"]).toMatchObject({ stdout_offset: 5, stderr_offset: 6 });
     expect(resumed(attach, "x-99999999:5:6")).toBe(attach);
   });
 
-  test("of a terminal goes on from its offset, whatever its name", () => {
+  test("for a terminal resumes at its offset, whatever its name", () => {
     const subscribe = (session_id: string) => ({
       id: 1,
       method: "pty.subscribe",
@@ -104,7 +104,7 @@ describe("what is asked again", () => {
     expect(resumed(subscribe("b"), "a:1:77")).toEqual(subscribe("b"));
   });
 
-  test("after no event of ours is refused: the command would run a second time", () => {
+  test("is refused if the id is invalid: the command would run a second time", () => {
     const others = [
       "x",
       `${x}:5`,
@@ -119,7 +119,7 @@ describe("what is asked again", () => {
     for (const id of others) expect(() => resumed(stream, id)).toThrow("Last-Event-ID");
   });
 
-  test("of anything else, or without such an id, is what it was", () => {
+  test("for another method, or without the header, is unchanged", () => {
     for (const id of [null, ""]) expect(resumed(stream, id)).toBe(stream);
     for (const method of ["exec.run", "system.ping", 5, undefined]) {
       const request = { id: 1, method, params: null };
@@ -128,7 +128,7 @@ describe("what is asked again", () => {
   });
 });
 
-test("methods with frames behind the reply are known by the table", () => {
+test("the method table says which methods have events", () => {
   expect(["exec.stream", "exec.attach", "pty.subscribe"].every(hasEvents)).toBeTrue();
   for (const method of ["exec.run", "toString", "", undefined, 5, {}]) expect(hasEvents(method)).toBeFalse();
 });

@@ -6,9 +6,9 @@ const gate = (hostname: string, allowedOrigins: string[] = []) =>
 
 const request = (headers: Record<string, string>) => new Request("http://localhost/", { headers });
 const takes = (hostname: string, host: string, origins: string[] = []) =>
-  gate(hostname, origins).refuseStrangers(request({ host })) === undefined;
+  gate(hostname, origins).refuseForeignOrigin(request({ host })) === undefined;
 
-test("loopback is what cannot be reached from elsewhere", () => {
+test("loopback addresses are recognised", () => {
   for (const name of ["localhost", "127.0.0.1", "127.8.9.10", "::1"])
     expect([name, isLoopback(name)]).toEqual([name, true]);
   for (const name of [
@@ -56,7 +56,7 @@ describe("Host", () => {
   });
 });
 
-test("the token is looked for in one place", () => {
+test("the token is read from the Authorization header only", () => {
   const isRefused = (authorization: string) =>
     gate("localhost").refuseWithoutToken(request({ authorization })) !== undefined;
   for (const header of ["Bearer right", "bearer right", "Bearer   right"])

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Tickets, ticketSeconds } from "../../../../../src/server/transports/http/tickets.ts";
 
-test("a ticket is good once", () => {
+test("a ticket is valid once", () => {
   const tickets = new Tickets();
   const [one, other] = [tickets.issue(), tickets.issue()];
   expect(one).toMatch(/^[0-9a-f]{64}$/);
@@ -11,7 +11,7 @@ test("a ticket is good once", () => {
   expect(tickets.redeem(other)).toBeTrue();
 });
 
-test("no other word is one", () => {
+test("other strings are not tickets", () => {
   const tickets = new Tickets();
   const ticket = tickets.issue();
   for (const word of ["", "x", ticket.slice(1), `${ticket} `, ticket.toUpperCase(), "__proto__"])
@@ -31,7 +31,7 @@ test("a ticket is good for a short time, also where newer ones are issued", () =
   expect(tickets.redeem(third)).toBeTrue();
 });
 
-test("who asks for tickets without end displaces the oldest", () => {
+test("beyond the maximum, a new ticket displaces the oldest", () => {
   const tickets = new Tickets();
   const issued = Array.from({ length: 1500 }, () => tickets.issue());
   expect(issued.filter((ticket) => tickets.redeem(ticket))).toEqual(issued.slice(500));

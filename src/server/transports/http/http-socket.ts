@@ -1,42 +1,41 @@
-// The listening side of the HTTP door. Bun accepts connections by itself and tells of none; where no descriptor is left
-// for the next one, it tries for ever and keeps a processor busy. So it stops before, until there is room: who comes then
-// waits. The port stays ours all the time, or another user could take it and be shown our clients' tokens. Only where the
-// system does not let us do that (macOS), it is closed meanwhile.
-
+// The listening socket of the HTTP transport. Bun accepts connections without a callback, and retries in a busy loop when
+// no descriptor is left. So accepting pauses while descriptors are low, and new clients wait in the kernel's backlog. The
+// port stays bound meanwhile: otherwise another user could bind it and receive tokens. Only on macOS, where the
+// socket cannot be paused, the port is closed.
 import { commandDescriptors } from "../../../core/limits.ts";
 import type { Log } from "../../../core/log.ts";
 import { descriptorsLeft } from "../../../core/resources.ts";
 import type { ListeningSocket } from "../../../platform/listening.ts";
 import { listening } from "../../../platform/listening.ts";
-import { roomCheckMs } from "../../limits.ts";
+import { descriptorCheckMs } from "../../limits.ts";
 
 type Server<T> = Bun.Server<T>;
 
-/** So that one connection more or less does not close and open it. */
-const slack = 4;
+/** Hysteresis, so that one connection more or less does not pause and resume accepting. */
+const hysteresisDescriptors = 4;
 
 export class HttpSocket<T> {
   readonly url: string;
   readonly port: number;
   #listening: Server<T> | undefined;
   #socket: ListeningSocket | undefined;
-  #hasRoom = true;
-  /** Those that have stopped listening, with the requests and WebSockets that they still have. */
+  #isPaused = false;
+  /** Servers that do not listen any more, but still have requests or WebSockets. */
   readonly #stopped = new Set<Server<T>>();
-  readonly #check: Timer;
+  readonly #checkTimer: Timer;
 
   constructor(
     port: number,
     readonly listen: (port: number) => Server<T>,
     readonly log: Log,
-    /** Where the program before us has listened already; at that moment it may have had no room for more. */
+    /** The socket that an upgrade has passed on; accepting may have been paused. */
     before?: { url: string; port: number; fd?: number | undefined },
   ) {
     const server = this.#listen(before?.fd === undefined ? (before?.port ?? port) : 0);
     if (before?.fd !== undefined) this.#socket?.replaceWith(before.fd);
     this.url = before?.url ?? server.url.origin;
     this.port = before?.port ?? server.port!;
-    this.#check = setInterval(() => this.#look(), roomCheckMs);
+    this.#checkTimer = setInterval(() => this.#checkDescriptors(), descriptorCheckMs);
   }
 
   get socket(): ListeningSocket | undefined {
@@ -54,9 +53,9 @@ export class HttpSocket<T> {
     return this.#servers.reduce((sum, { pendingRequests }) => sum + pendingRequests, 0);
   }
 
-  /** With all connections. */
+  /** Closes all connections, too. */
   async close(): Promise<void> {
-    clearInterval(this.#check);
+    clearInterval(this.#checkTimer);
     await Promise.all(this.#servers.map((server) => server.stop(true)));
   }
 
@@ -64,15 +63,15 @@ export class HttpSocket<T> {
     return [...this.#stopped, ...(this.#listening ? [this.#listening] : [])];
   }
 
-  #look(): void {
+  #checkDescriptors(): void {
     const left = descriptorsLeft();
-    if (this.#hasRoom && left < commandDescriptors) this.#pause();
-    else if (!this.#hasRoom && left >= commandDescriptors + slack) this.#resume();
+    if (!this.#isPaused && left < commandDescriptors) this.#pause();
+    else if (this.#isPaused && left >= commandDescriptors + hysteresisDescriptors) this.#resume();
   }
 
   #pause(): void {
-    this.log.warn("file descriptors are running low: no more connections by HTTP for now");
-    this.#hasRoom = false;
+    this.log.warn("file descriptors are running low: not accepting HTTP connections");
+    this.#isPaused = true;
     if (this.#socket) this.#socket.pause();
     else this.#stop(this.#listening!);
   }
@@ -87,10 +86,10 @@ export class HttpSocket<T> {
     try {
       if (this.#socket) this.#socket.resume();
       else this.#listen(this.port);
-      this.#hasRoom = true;
-      this.log.info("connections by HTTP are taken again");
+      this.#isPaused = false;
+      this.log.info("accepting HTTP connections again");
     } catch {
-      // Somebody has the port; perhaps not for long.
+      // Another process has bound the port; the next check retries.
     }
   }
 }
