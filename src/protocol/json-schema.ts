@@ -1,5 +1,6 @@
 // The method table as JSON Schema.
 import { toJsonSchema } from "@valibot/to-json-schema";
+import { lazy } from "../util/lazy.ts";
 import { errorCodes } from "./errors.ts";
 import { EnvOverrides, envOverridesJsonSchema, PlainObject } from "./fields.ts";
 import { frontendMessages, frontendReplies } from "./frontend.ts";
@@ -23,24 +24,22 @@ export interface MethodSchemas {
   events?: Record<string, unknown>;
 }
 
-let described: Record<string, MethodSchemas> | undefined;
-
 /** Computed once: the table never changes. */
-export function methodSchemas(): Record<string, MethodSchemas> {
-  described ??= Object.fromEntries(
-    Object.entries(methods).map(([name, method]) => [
-      name,
-      {
-        summary: method.summary,
-        repeatable: "isRepeatable" in method,
-        params: schemaOf(method.params),
-        result: schemaOf(method.result),
-        ...("events" in method ? { events: schemasOf(method.events) } : {}),
-      },
-    ]),
-  );
-  return described;
-}
+export const methodSchemas = lazy(
+  (): Record<string, MethodSchemas> =>
+    Object.fromEntries(
+      Object.entries(methods).map(([name, method]) => [
+        name,
+        {
+          summary: method.summary,
+          repeatable: "isRepeatable" in method,
+          params: schemaOf(method.params),
+          result: schemaOf(method.result),
+          ...("events" in method ? { events: schemasOf(method.events) } : {}),
+        },
+      ]),
+    ),
+);
 
 /** The whole contract as one document, for other languages. */
 export const contractSchemas = () => ({

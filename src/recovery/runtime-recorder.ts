@@ -55,7 +55,7 @@ export class RuntimeRecorder implements RuntimeEvents {
     if (this.ownership.adoptedCount > 0 && !this.#isClosed) this.processesChanged();
   }
 
-  /** Until the youngest command or terminal is older than two houseprogramEnd intervals. */
+  /** Until the youngest command or terminal is older than two housekeeping intervals. */
   #listOften(): void {
     this.#youngUntil = performance.now() + 2 * cleanupIntervalMs;
     this.#youngTimer ??= setInterval(() => {

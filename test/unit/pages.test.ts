@@ -30,9 +30,9 @@ test("the page of the command line has every verb, and no other", () => {
   expect(named.sort()).toEqual(Object.keys(verbs).sort());
 });
 
-/** Paths in the code tour: each line names a directory of src/, or things in the last one that was named. */
+/** Paths in the tour of docs/architecture.md: a line names a directory of src/, or things in the last one named. */
 function tour(): string[] {
-  const [text] = fencesOf(readme).flatMap((fence) =>
+  const [text] = fencesOf(read("docs/architecture.md")).flatMap((fence) =>
     fence.text.startsWith("src/main.ts") ? [fence.text] : [],
   );
   let section = "";
@@ -41,8 +41,8 @@ function tour(): string[] {
     if (!first) return [];
     if (!line.startsWith(" ")) section = first;
     const head = line.startsWith(" ") ? join(section, first) : first;
-    const place = head.endsWith("/") ? head : dirname(head);
-    return [head, ...others.map((name) => join(place, name))];
+    const directory = head.endsWith("/") ? head : dirname(head);
+    return [head, ...others.map((name) => join(directory, name))];
   });
 }
 

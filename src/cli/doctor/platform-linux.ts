@@ -1,8 +1,8 @@
 // Checks of Linux: limits, control groups, bubblewrap and systemd.
+import { readOwnLimits } from "../../platform/own-process.ts";
 import { checkCgroups } from "./cgroups-linux.ts";
 import { type Check, type Finding, note, ok } from "./check.ts";
-import { limitChecks } from "./limits.ts";
-import { limitsLinux } from "./limits-linux.ts";
+import { type Limits, limitChecks } from "./limits.ts";
 import { absent, ask, late, why } from "./query.ts";
 
 export const linuxChecks = (): Check[] => [
@@ -11,6 +11,12 @@ export const linuxChecks = (): Check[] => [
   { id: "bubblewrap", group: "isolation", run: checkBubblewrap },
   { id: "systemd", group: "service", run: checkSystemd },
 ];
+
+function limitsLinux(): Limits {
+  const limits = readOwnLimits();
+  if (!limits) throw new Error("could not read the limits of this process");
+  return limits;
+}
 
 async function checkBubblewrap(): Promise<Finding> {
   const answer = await ask("bwrap", "--ro-bind", "/", "/", "--unshare-pid", "true");

@@ -1,6 +1,7 @@
 // Parses the part of the shell language that is certain: simple commands of plain words, joined by lists and pipes. Any
 // other text is not parsed at all.
 import type { ByteString } from "../../core/process/byte-string.ts";
+import { rememberLast } from "../../util/lazy.ts";
 
 export interface SimpleCommand {
   /** With their quotes. */
@@ -35,14 +36,11 @@ const blankPattern = /[ \t]+/y;
 /** Parsing blocks the event loop, and a longer text is hardly a list of plain words. */
 export const analysedMaxChars = 16_384;
 
-/** A cache of one entry: several accelerators parse the same command in turn. */
-let latest: { text: ByteString; commands: SimpleCommand[] | undefined } = { text: "", commands: [] };
-
-/** Undefined for any other text. A separator without a command before it gives a command without words. */
-export function simpleCommands(text: ByteString): readonly SimpleCommand[] | undefined {
-  if (text !== latest.text) latest = { text, commands: parse(text) };
-  return latest.commands;
-}
+/**
+ * Undefined for any other text. A separator without a command before it gives a command without words. Several
+ * accelerators parse the same command in turn, so the last result is kept.
+ */
+export const simpleCommands: (text: ByteString) => readonly SimpleCommand[] | undefined = rememberLast(parse);
 
 function parse(text: ByteString): SimpleCommand[] | undefined {
   if (text.length > analysedMaxChars) return undefined;

@@ -17,7 +17,7 @@ test("the processes of a young command are written before the next housekeeping"
     write: (written: JournalRecord) => void records.push(written),
     writeProcesses: () => void lists++,
   } as unknown as Journal;
-  const ownership = { adoptsOrphans: true, tend() {}, pids: () => [] } as unknown as ProcessOwnership;
+  const ownership = { adoptsOrphans: true, adoptAndReap() {}, pids: () => [] } as unknown as ProcessOwnership;
   const recorder = new RuntimeRecorder(ownership, journal);
   recorder.commandStarted(record);
   // Timers of one event loop fire in the order in which they are due, however late.

@@ -24,7 +24,7 @@ export interface ShellSource {
   /** Starts a shell; throws where that fails. */
   newShell(): SessionShell;
   readonly state: ShellState;
-  /** The session's limits also count a shell that waits. */
+  /** The session's limits also count a warm shell. */
   readonly isIsolated: boolean;
 }
 

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { runsOnMusl } from "../../../platform/own-program.ts";
 import { TrlError } from "../../../protocol/errors.ts";
 import { failureOf } from "../../../util/failure.ts";
+import { lazy } from "../../../util/lazy.ts";
 
 type Library = typeof import("bun-pty");
 
@@ -13,13 +14,8 @@ type Library = typeof import("bun-pty");
 const pathVariable = "BUN_PTY_LIB";
 const embeddedPrefix = "/$bunfs/";
 
-let library: Library | undefined;
-
 /** Loaded on first use, as its shared object takes time to load. */
-export function bunPtyLibrary(): Library {
-  library ??= load();
-  return library;
-}
+export const bunPtyLibrary = lazy(load);
 
 function load(): Library {
   const embedded = sharedObject();

@@ -1,5 +1,6 @@
 // Variables in the script of a bash state: which of them programs get, and replacing some of them. It reads scripts as
 // report.ts writes them; of a script with anything else in it, the exported variables are unknown.
+import { lazy } from "../../../../util/lazy.ts";
 import { type ByteString, textOf } from "../../../process/byte-string.ts";
 import type { ExportChanges, ShellState } from "../dialect.ts";
 import { type BashRecord, recordsFrom, restoreLines } from "./records.ts";
@@ -98,6 +99,5 @@ function readValue(record: ByteString): string | null | undefined {
   return textOf(value);
 }
 
-let umaskCache: number | undefined;
 /** The umask of the daemon, which programs that it starts inherit. */
-const ownUmask = (): number => (umaskCache ??= process.umask());
+const ownUmask = lazy(() => process.umask());
