@@ -43,7 +43,7 @@ export function createServices(
   const { core, runtimes: known, counters, startedAt, startedSteadyMs } = takeover?.state.document ?? {};
   const settings = coreOptions(options, runDir);
   const ownership = new ProcessOwnership(undefined, core?.custody, settings.daemonTag);
-  const accelerators = createAccelerators(options.fast);
+  const accelerators = createAccelerators(options.fast, options.env);
   const runtimes = createRuntimes(options, ownership, runDir, known);
   const registry = new SessionRegistry({
     ...{ options: settings, accelerators: accelerators.core, log, ownership, before: core },

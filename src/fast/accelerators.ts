@@ -3,6 +3,7 @@ import type { RunnerAccelerators } from "../core/command/runners/accelerators.ts
 import type { CoreAccelerators } from "../core/session/registry.ts";
 import { plainValidator, type Validator } from "../protocol/validate.ts";
 import { type ByteEncoder, scalarEncoder } from "../util/byte-encoder.ts";
+import { hasThreads } from "../util/engine-settings.ts";
 import { directExec } from "./direct-exec/direct-exec.ts";
 import { inPlace } from "./in-place/in-place.ts";
 import { QuickValidator } from "./quick-check/quick-check.ts";
@@ -19,8 +20,9 @@ export interface Accelerators {
   encoder: ByteEncoder;
 }
 
-export function createAccelerators(switches: FastSwitches): Accelerators {
-  const isOn = (name: keyof FastSwitches) => switches[name];
+export function createAccelerators(switches: FastSwitches, env: Record<string, string>): Accelerators {
+  // Compiling WebAssembly starts threads: where there may be none, the engine would abort the daemon.
+  const isOn = (name: keyof FastSwitches) => switches[name] && (name !== "simd" || hasThreads(env));
   const scanner = isOn("simd") ? new PlainTextScanner() : undefined;
   return {
     core: {

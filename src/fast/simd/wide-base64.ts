@@ -21,8 +21,6 @@ const pieceBytes = 48 * 1024;
 const stepBytes = 12;
 const overrunBytes = 16;
 const resultAt = pieceBytes + overrunBytes;
-/** Below this, the copy to the memory of WebAssembly costs more than it gains. */
-const wideMinBytes = 512;
 
 const { source, end, target, vector: sixteen } = locals;
 
@@ -62,7 +60,7 @@ export function wideBase64(): typeof base64Into | undefined {
   const wide = assemble(program, memoryBytes);
   if (!wide) return undefined;
   return (target, at, bytes) => {
-    const wideBytes = bytes.length < wideMinBytes ? 0 : bytes.length - (bytes.length % stepBytes);
+    const wideBytes = bytes.length - (bytes.length % stepBytes);
     let out = at;
     for (let from = 0; from < wideBytes; from += pieceBytes) {
       const piece = bytes.subarray(from, Math.min(from + pieceBytes, wideBytes));

@@ -59,9 +59,6 @@ const program = [
   [blocks.end, blocks.end, get(target)],
 ].flat(2);
 
-/** Below this, the copy to the memory of WebAssembly costs more than it gains. */
-const wideMinBytes = 512;
-
 /** Undefined where WebAssembly has no vector instructions. */
 export function wideEscape(): typeof escapeInto | undefined {
   const wide = assemble(program, resultAt + pieceBytes * escapedBytesMax + overrunBytes);
@@ -71,7 +68,6 @@ export function wideEscape(): typeof escapeInto | undefined {
     escaped[lengthAt] = escapeInto(escaped, 0, new Uint8Array([byte]));
   }
   return (target, at, text) => {
-    if (text.length < wideMinBytes) return escapeInto(target, at, text);
     let out = at;
     for (let from = 0; from < text.length; from += pieceBytes) {
       const piece = text.subarray(from, from + pieceBytes);
