@@ -45,6 +45,7 @@ const notRun: Record<string, string> = {
   "npx bun run ": "builds what this test runs; the scripts are looked at below",
   "npx bun test ": "runs tests, which run by themselves",
   "src/main.ts ": "a list of files",
+  "                main": "the figure of the layers",
   "ssh -L ": "another machine",
   "openclaw ": "OpenClaw's own commands; openclaw-example.test.ts plays its part",
   "trl serve --http 127.0.0.1:9100 --allow-origin":
