@@ -5,7 +5,7 @@ import { shutdownGraceMs } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { restoreChildSignal } from "../platform/libc.ts";
 import { hasFewProcesses } from "../platform/linux/process-limit.ts";
-import { prepareReadiness } from "../platform/linux/readiness.ts";
+import { prepareReadiness } from "../platform/readiness.ts";
 import { CrashRecovery } from "../recovery/crash-recovery.ts";
 import type { Upgrading } from "../server/handlers/handlers.ts";
 import { capabilitiesOf } from "../server/handlers/system.ts";
@@ -69,8 +69,8 @@ async function start(
     log,
   );
 
-  listeners.open(createServer(options, services, listeners.isToken, upgrader, log), registry);
-  recovery.endLeftovers(runDir);
+  listeners.open(createServer(options, services, listeners.isToken, upgrader, log), registry, document);
+  recovery.endLeftovers(runDir, registry.ownership.slicer);
   const withdraw = announce(options, services, instance, listeners, log);
   logInternalErrors(log);
 
@@ -133,7 +133,7 @@ class Restart {
 /** Must run before the process starts a child or listens. */
 function prepareProcess({ fast }: DaemonOptions): void {
   restoreChildSignal();
-  if (process.platform === "linux" && fast["direct-read"]) prepareReadiness();
+  if (fast["direct-read"]) prepareReadiness();
 }
 
 function warnOfRisks({ allowsRoot }: DaemonOptions, log: Log): void {

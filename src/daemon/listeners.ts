@@ -32,7 +32,7 @@ export class Listeners {
 
   constructor(
     readonly options: DaemonOptions,
-    readonly before: StateDocument | undefined,
+    before: StateDocument | undefined,
     readonly log: Log,
   ) {
     this.token = before?.token ?? tokenFor(options);
@@ -41,8 +41,8 @@ export class Listeners {
   }
 
   /** From here on requests arrive. The listeners that may fail come first, so that a failed start leaves no socket. */
-  open(server: Server, registry: SessionRegistry): void {
-    const { options, before, isToken, tls } = this;
+  open(server: Server, registry: SessionRegistry, before: StateDocument | undefined): void {
+    const { options, isToken, tls } = this;
     const { http } = options;
     if (http) {
       this.http = orOptionError(

@@ -35,25 +35,19 @@ export function specFromWords(text: string): { name: string; spec: RuntimeSpec }
   const [, name, kind, target] = /^([^=]+)=(\w+):(.+)$/s.exec(text) ?? [];
   if (name === undefined || target === undefined) return undefined;
   if (target.startsWith("//")) return { name, spec: specFrom({ kind: "http", url: `${kind}:${target}` }) };
-  return { name, spec: specFrom({ kind, ...targetFields(kind as RuntimeKind, target) }) };
+  const fields = Object.hasOwn(targetFields, kind!) ? targetFields[kind as RuntimeKind](target) : {};
+  return { name, spec: specFrom({ kind, ...fields }) };
 }
 
-function targetFields(kind: RuntimeKind, target: string): Record<string, unknown> {
-  const [first = "", second] = target.split("/");
-  switch (kind) {
-    case "socket":
-      return { path: target };
-    case "http":
-      return { url: target };
-    case "command":
-      return { argv: target.split(" ").filter((word) => word !== "") };
-    case "ssh":
-      return { host: target };
-    case "docker":
-      return { container: target };
-    case "kubernetes":
-      return second === undefined ? { pod: first } : { namespace: first, pod: second };
-    default:
-      return {};
-  }
-}
+/** The fields that the short form of each kind gives. */
+const targetFields: Record<RuntimeKind, (target: string) => Record<string, unknown>> = {
+  socket: (path) => ({ path }),
+  http: (url) => ({ url }),
+  command: (words) => ({ argv: words.split(" ").filter((word) => word !== "") }),
+  ssh: (host) => ({ host }),
+  docker: (container) => ({ container }),
+  kubernetes: (target) => {
+    const [first = "", second] = target.split("/");
+    return second === undefined ? { pod: first } : { namespace: first, pod: second };
+  },
+};

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import type { Log } from "../core/log.ts";
 import type { ProcessOwnership } from "../core/process/ownership.ts";
+import type { TimeSlicer } from "../core/process/time-slicer.ts";
 import type { RuntimeEvents } from "../core/session/events.ts";
 import { beside } from "../util/socket-path.ts";
 import { Journal } from "./journal.ts";
@@ -66,7 +67,7 @@ export class CrashRecovery {
   }
 
   /** To be called when this daemon listens. */
-  endLeftovers(runDir: string): void {
+  endLeftovers(runDir: string, slicer: TimeSlicer): void {
     const { options, log } = this;
     const journal = this.#journal;
     if (options.isForCaller) return;
@@ -82,6 +83,7 @@ export class CrashRecovery {
       journaled: processes,
       onFound: (found) => journal?.inherit(this.#predecessors, found),
       bases: [...new Set([dirname(runDir), tmpdir()])],
+      slicer,
       log,
     });
     const cleared = this.#leftovers.ended.then(() => {

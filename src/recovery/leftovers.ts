@@ -6,7 +6,7 @@ import type { Log } from "../core/log.ts";
 import { daemonMark, daemonOfMark } from "../core/process/marks.ts";
 import { signalAll } from "../core/process/signal-all.ts";
 import { tagNames } from "../core/process/tags.ts";
-import { TimeSlicer } from "../core/process/time-slicer.ts";
+import type { TimeSlicer } from "../core/process/time-slicer.ts";
 import { type AbandonedDir, abandonedDirs } from "../platform/abandoned-dirs.ts";
 import {
   isAlive,
@@ -29,6 +29,8 @@ export interface LeftoversSpec {
   onFound(processes: ProcessEntry[]): void;
   /** Directories in which daemons make their run directories. */
   bases: readonly string[];
+  /** The daemon's: signals to many processes share its budget. */
+  slicer: TimeSlicer;
   log: Log;
 }
 
@@ -92,7 +94,7 @@ export class Leftovers {
       if (found.length === 0 || now > this.#killAt + killTimeoutMs + leftoverGraceMs) return found;
       this.#remember(found);
       const isGrace = now < this.#killAt;
-      await signalEach(found, isGrace ? "SIGTERM" : "SIGKILL");
+      await signalEach(found, isGrace ? "SIGTERM" : "SIGKILL", this.#spec.slicer);
       const until = () => (isGrace ? this.#killAt : now + searchAgainMs);
       while (found.some(isAlive) && performance.now() < until()) await Bun.sleep(pollMs);
     }
@@ -158,10 +160,10 @@ function isOlderThanUs(startTime: string): boolean {
 }
 
 /** Each pid is checked again before its signal, since it may have been reused. Our own group is never signalled as a whole. */
-async function signalEach(found: ProcessEntry[], signal: NodeJS.Signals): Promise<void> {
+async function signalEach(found: ProcessEntry[], signal: NodeJS.Signals, slicer: TimeSlicer): Promise<void> {
   const ownGroup = processTable.entry(process.pid)?.pgid;
   const others = found.filter(({ pgid }) => pgid !== ownGroup);
-  await new TimeSlicer().run(signalAll(others, signal));
+  await slicer.run(signalAll(others, signal));
   for (const entry of found) if (entry.pgid === ownGroup) signalProcess(entry, signal);
 }
 

@@ -19,7 +19,7 @@ export class Quota {
 
   constructor(
     readonly limits: ConnectionLimits,
-    /** Names the connection as the owner of warm shells. */
+    /** Names the connection among the owners that share the limit for ended commands. */
     readonly owner: string,
   ) {}
 

@@ -1,10 +1,13 @@
-// Connectors: how each kind of runtime is reached, and the table that registers them. To add a kind (say Podman):
-// 1. Describe its fields in `runtimeKinds` and `AddParams` of src/protocol/runtime.ts, and its short form in
-//    `targetFields` of src/protocol/runtime-spec.ts.
+// Connectors: how each kind of runtime is reached, and the table that registers them. To add a kind:
+// 1. Describe its fields in `runtimeKinds` and `AddParams` of src/protocol/runtime.ts, its short form in `targetFields`
+//    and fields that exclude each other in `refuseContradictions` of src/protocol/runtime-spec.ts.
 // 2. Write a function from the spec and the ConnectorContext to a Connector. If a command can run a shell script there
 //    (ssh, docker exec), implement a `Channel` and pass it to `shellConnector`: it copies the executable, starts the
 //    daemon and bridges to it. docker.ts and kubernetes.ts are examples. Otherwise provide an `OpenCarrier` for `open`.
-// 3. Add the function to `connectors` below. The compiler reports a kind without a connector.
+//    An engine with Docker's command line (Podman) needs no kind: `program` of the kind `docker` names it.
+// 3. Add the function to `connectors` below. The compiler reports a kind without a connector or without a short form.
+// 4. Name it in the help of `trl runtimes` (src/cli/commands.ts), the checks of src/cli/doctor/tools.ts, docs/runtimes.md
+//    and docs/protocol.md.
 import { readFileSync } from "node:fs";
 import type { OpenCarrier } from "../../client/carriers/carrier.ts";
 import { webCarrier } from "../../client/carriers/websocket.ts";

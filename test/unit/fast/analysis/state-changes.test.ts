@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { CommandFeed, ShellState } from "../../../../src/core/command/shell/dialect.ts";
 import { changeOf, isHarmless } from "../../../../src/fast/analysis/state-changes.ts";
-import { emptyState, feedOf } from "../../core/exec/shell/feed.ts";
+import { emptyState, feedOf } from "../../core/command/shell/feed.ts";
 
 const feed = (command: string, known: Partial<ShellState> = {}, mayImportFunctions = false): CommandFeed =>
   feedOf(command, { state: { ...emptyState, ...known }, mayImportFunctions });

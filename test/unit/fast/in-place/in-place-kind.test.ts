@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { CommandFeed, ShellState } from "../../../../src/core/command/shell/dialect.ts";
 import { inPlaceKind } from "../../../../src/fast/in-place/in-place-kind.ts";
-import { emptyState, feedOf } from "../../core/exec/shell/feed.ts";
+import { emptyState, feedOf } from "../../core/command/shell/feed.ts";
 
 const state: ShellState = {
   ...emptyState,

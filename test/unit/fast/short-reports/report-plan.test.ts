@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { execScript, reportPlan } from "../../../../src/fast/short-reports/report-plan.ts";
-import { emptyState, feedOf } from "../../core/exec/shell/feed.ts";
+import { emptyState, feedOf } from "../../core/command/shell/feed.ts";
 
 const feed = (command: string, script = "") => feedOf(command, { state: { ...emptyState, script } });
 const execFile = (command: string, script?: string) => execScript(feed(command, script))?.file;

@@ -7,7 +7,7 @@ import { zsh } from "../../../../../src/core/command/shell/zsh/zsh.ts";
 import { programWords } from "../../../../../src/fast/direct-exec/program-words.ts";
 import { inPlaceKind } from "../../../../../src/fast/in-place/in-place-kind.ts";
 import { reportPlan } from "../../../../../src/fast/short-reports/report-plan.ts";
-import { emptyState, feedOf } from "../../exec/shell/feed.ts";
+import { emptyState, feedOf } from "./feed.ts";
 
 const feed = (command: string, script: string) => feedOf(command, { state: { ...emptyState, script } });
 

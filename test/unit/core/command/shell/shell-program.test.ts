@@ -5,7 +5,7 @@ import type { CommandFeed } from "../../../../../src/core/command/shell/dialect.
 import { posix } from "../../../../../src/core/command/shell/posix/posix.ts";
 import { shellProgram } from "../../../../../src/core/command/shell/shell-program.ts";
 import { zsh } from "../../../../../src/core/command/shell/zsh/zsh.ts";
-import { feedOf } from "../../exec/shell/feed.ts";
+import { feedOf } from "./feed.ts";
 
 test("comments, blank lines and indentation are dropped, and nothing else", () => {
   const text = "# shellcheck shell=sh\n\nif x; then # stays\n  # a comment\n\n\techo \"$#\" 'a\nb'\nfi\n";
