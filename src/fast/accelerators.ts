@@ -8,7 +8,6 @@ import { directExec } from "./direct-exec/direct-exec.ts";
 import { inPlace } from "./in-place/in-place.ts";
 import { QuickValidator } from "./quick-check/quick-check.ts";
 import { reportPlanner } from "./short-reports/report-plan.ts";
-import { PlainTextScanner } from "./simd/plain-start.ts";
 import { WideEncoder } from "./simd/wide-encoder.ts";
 import type { FastSwitches } from "./switches.ts";
 import { NextShell } from "./warm-shells/next-shell.ts";
@@ -23,12 +22,10 @@ export interface Accelerators {
 export function createAccelerators(switches: FastSwitches, env: Record<string, string>): Accelerators {
   // Compiling WebAssembly starts threads: where there may be none, the engine would abort the daemon.
   const isOn = (name: keyof FastSwitches) => switches[name] && (name !== "simd" || hasThreads(env));
-  const scanner = isOn("simd") ? new PlainTextScanner() : undefined;
   return {
     core: {
       runners: runnersFor(switches),
       readsDirectly: isOn("direct-read"),
-      ...(scanner && { plainStart: (bytes) => scanner.plainStart(bytes) }),
     },
     validator: isOn("quick-check") ? new QuickValidator() : plainValidator,
     encoder: isOn("simd") ? new WideEncoder() : scalarEncoder,

@@ -46,8 +46,6 @@ export interface TerminalOptions {
 export interface TerminalAccelerators {
   /** `direct-read`: the daemon reads terminals itself, where the system allows it. Plain: Bun reads them. */
   readsDirectly: boolean;
-  /** `simd`: how many bytes at the beginning are certainly plain text. Plain: 0. */
-  plainStart?: (bytes: Uint8Array) => number;
 }
 
 interface Identity {

@@ -61,7 +61,7 @@ export class Terminals {
     readonly outputBytesMax = Math.min(terminalRingsBytesMax, memoryLimit() / 8),
   ) {
     const { ownership } = context;
-    this.#screens = new Screens(ownership, context.options.accelerators.plainStart);
+    this.#screens = new Screens(ownership);
     const mayKeep = (bytes: number) =>
       this.list().reduce((sum, { ring }) => sum + ring.heldBytes, bytes) <= this.outputBytesMax;
     this.#services = { ownership, screens: this.#screens, scheduler: new OutputScheduler(), mayKeep };

@@ -22,26 +22,16 @@ export const shiftLeft = [0x74];
 export const loadByte = (offset: number) => [0x2d, 0, offset];
 export const loadEight = [0x29, 0, 0];
 export const storeEight = [0x37, 0, 0];
-const wordBytes = (word: number) => [word & 255, (word >>> 8) & 255, (word >>> 16) & 255, word >>> 24];
 const simd = (...code: number[]) => [0xfd, ...code];
 const vectorOf = (bytes: number[]) => simd(0x0c, ...bytes);
 export const vector = {
   load: simd(0x00, 0, 0),
   store: simd(0x0b, 0, 0),
-  of: vectorOf,
   ofByte: (byte: number) => vectorOf(new Array<number>(16).fill(byte)),
-  ofWord: (word: number) => vectorOf([1, 2, 3, 4].flatMap(() => wordBytes(word))),
-  pick: simd(0x0e),
   areEqual: simd(0x23),
   areLess: simd(0x26),
-  and: simd(0x4e),
-  andNot: simd(0x4f),
   or: simd(0x50),
   signs: simd(0x64),
-  addBytes: simd(0x6e),
-  subtractToZero: simd(0x73),
-  wordsLeft: simd(0xab, 0x01),
-  wordsRight: simd(0xad, 0x01),
 };
 
 /** The function's three arguments and its local variables. */

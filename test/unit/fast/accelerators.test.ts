@@ -18,7 +18,7 @@ test("with none, everything is the plain implementation", () => {
 test("with all, nothing is", () => {
   const { core, validator, encoder } = createAccelerators(parseFast("all"), {});
   expect(Object.keys(core.runners).sort()).toEqual(["directExec", "inPlace", "reportPlanner", "shellSupply"]);
-  expect(core).toMatchObject({ readsDirectly: true, plainStart: expect.any(Function) });
+  expect(core).toMatchObject({ readsDirectly: true });
   expect(validator).toBeInstanceOf(QuickValidator);
   expect(encoder).toBeInstanceOf(WideEncoder);
 });
@@ -30,12 +30,10 @@ test("-quick-check and -simd leave the others", () => {
   });
   const { core, encoder } = createAccelerators(parseFast("-simd"), {});
   expect(encoder).toBe(scalarEncoder);
-  expect(core.plainStart).toBeUndefined();
   expect(core.readsDirectly).toBe(true);
 });
 
 test("where the engine may start no threads, nothing is compiled to WebAssembly", () => {
-  const { core, encoder } = createAccelerators(parseFast("all"), withoutThreads);
+  const { encoder } = createAccelerators(parseFast("all"), withoutThreads);
   expect(encoder).toBe(scalarEncoder);
-  expect(core.plainStart).toBeUndefined();
 });

@@ -13,14 +13,7 @@ const lasting = /[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\x1b(?!\[[\d;:]*m)|\x
 const colour = /\x1b\[[\d;:]*m/g;
 
 /** True if a chunk consists of text, line ends, tabs and colours, which have no lasting effect. False in doubt. */
-export function isPlain(chunk: Uint8Array, plainStart = (_: Uint8Array) => 0): boolean {
-  if (isOneCharacter(chunk)) return true;
-  const from = chunk.length < wideBytesMin ? 0 : plainStart(chunk);
-  return from === chunk.length || !lasting.test(latin1(chunk.subarray(from)));
-}
-
-/** Below this length the regular expression is as fast as `plainStart`. */
-const wideBytesMin = 512;
+export const isPlain = (chunk: Uint8Array): boolean => isOneCharacter(chunk) || !lasting.test(latin1(chunk));
 
 /** The usual echo. */
 const isOneCharacter = (chunk: Uint8Array) => chunk.length === 1 && chunk[0]! >= 0x20 && chunk[0]! < 0x7f;

@@ -169,9 +169,8 @@ export class Picture {
   async #copyToQuarantine(): Promise<Screen> {
     const { data, offset } = await this.redraw(0);
     if (this.#final) throw new TrlError("SESSION_NOT_FOUND", "the program of this terminal has ended");
-    const { quarantine, plainStart } = this.#screens;
-    const queues = { usual: quarantine, quarantine, ...(plainStart && { plainStart }) };
-    const screen = new Screen(this.#ring, this.#size, queues, () => {});
+    const { quarantine } = this.#screens;
+    const screen = new Screen(this.#ring, this.#size, { usual: quarantine, quarantine }, () => {});
     screen.startFrom(Buffer.from(data), offset);
     this.#copies.add(screen);
     return screen;

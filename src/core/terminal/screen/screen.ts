@@ -70,7 +70,7 @@ export class Screen implements WorkSource {
     readonly ring: OutputRing,
     size: TerminalSize,
     /** The quarantine queue reads screens that exceeded their budget. */
-    readonly queues: Pick<Screens, "usual" | "quarantine" | "plainStart">,
+    readonly queues: Pick<Screens, "usual" | "quarantine">,
     /** Replies to terminal queries in the output read so far; an empty text means that no reply follows. */
     readonly onReply: (text: string) => void,
   ) {
@@ -134,7 +134,7 @@ export class Screen implements WorkSource {
   /** To be called after each push to the ring. `isAttended`: a display is attached, which replies to terminal queries. */
   printed(chunk: Uint8Array, isAttended: boolean): void {
     const { end } = this.ring;
-    if (!isPlain(chunk, this.queues.plainStart)) this.#plainFrom = end;
+    if (!isPlain(chunk)) this.#plainFrom = end;
     if (isAttended) this.#answeredTo = end;
     else if (this.#queryDetector.mayBeIn(this.ring, chunk)) this.#queryEnd = end;
     const isFlood = end - this.#sentTo > floodScreenBytes;

@@ -107,11 +107,7 @@ export class Screens {
   /** For screens that exceeded their budget. */
   readonly quarantine: ScreenQueue;
 
-  constructor(
-    ownership: ProcessOwnership,
-    /** For the plain-text scan of floods. */
-    readonly plainStart?: (bytes: Uint8Array) => number,
-  ) {
+  constructor(ownership: ProcessOwnership) {
     this.#usualProcess = new ScreenProcess(ownership, 0);
     this.usual = new ScreenQueue(this.#usualProcess);
     this.quarantine = new ScreenQueue(new ScreenProcess(ownership, 2));
