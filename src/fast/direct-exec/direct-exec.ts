@@ -23,6 +23,8 @@ export const directExec =
 
 /** A small program spawns in 0.2 to 0.4 ms on a quiet machine, in 1.2 to 2 ms beside busy processes; a daemon in more. */
 const slowSpawnMs = 2;
+/** One slow spawn may be the daemon's own doing, such as a garbage collection. */
+const slowInARow = 3;
 const avoidMs = 5000;
 
 /**
@@ -32,6 +34,7 @@ const avoidMs = 5000;
 export class SpawnPace {
   #avoidUntil = 0;
   #running = 0;
+  #slow = 0;
 
   constructor(readonly now: () => number = () => performance.now()) {}
 
@@ -43,14 +46,20 @@ export class SpawnPace {
   measure<T>(spawn: () => T | undefined): T | undefined {
     const begin = this.now();
     const spawned = spawn();
-    const isSlow = this.#running === 0 && this.now() - begin > slowSpawnMs;
-    if (isSlow) this.#avoidUntil = this.now() + avoidMs;
+    if (this.#running === 0) this.#note(this.now() - begin);
     if (spawned) this.#running++;
     return spawned;
   }
 
   ended(): void {
     this.#running--;
+  }
+
+  #note(spawnMs: number): void {
+    this.#slow = spawnMs > slowSpawnMs ? this.#slow + 1 : 0;
+    if (this.#slow < slowInARow) return;
+    this.#slow = 0;
+    this.#avoidUntil = this.now() + avoidMs;
   }
 }
 

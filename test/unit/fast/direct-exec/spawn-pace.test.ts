@@ -12,12 +12,17 @@ function paceWith(clock: { ms: number }) {
   return { pace, spawn };
 }
 
-test("a slow spawn is avoided for a while", () => {
+test("after three slow spawns in a row, spawns are avoided for a while", () => {
   const clock = { ms: 100 };
   const { pace, spawn } = paceWith(clock);
   spawn(0.4);
   pace.ended();
   expect(pace.isFast).toBe(true);
+  for (const tookMs of [2.3, 3, 0.4, 9, 2.1]) {
+    spawn(tookMs);
+    pace.ended();
+    expect(pace.isFast).toBe(true);
+  }
   spawn(2.3);
   pace.ended();
   expect(pace.isFast).toBe(false);
@@ -30,15 +35,16 @@ test("a slow spawn is avoided for a while", () => {
 test("a spawn beside other programs of the daemon says nothing", () => {
   const { pace, spawn } = paceWith({ ms: 0 });
   spawn(0.4);
-  spawn(3);
+  for (let count = 0; count < 5; count++) spawn(3);
   expect(pace.isFast).toBe(true);
-  pace.ended();
-  pace.ended();
 });
 
 test("a spawn that failed leaves no program running", () => {
   const { pace, spawn } = paceWith({ ms: 0 });
-  pace.measure(() => undefined);
-  spawn(2.5);
+  for (let count = 0; count < 5; count++) pace.measure(() => undefined);
+  for (let count = 0; count < 3; count++) {
+    spawn(2.5);
+    pace.ended();
+  }
   expect(pace.isFast).toBe(false);
 });
