@@ -37,7 +37,7 @@ function runnersFor(switches: FastSwitches): RunnerAccelerators {
   return {
     ...(switches["warm-shells"] && { shellSupply: (source) => new NextShell(source, pool) }),
     ...(switches["in-place"] && { inPlace }),
-    ...(switches["direct-exec"] && { directExec: directExec() }),
+    ...(switches["direct-exec"] && { directExec }),
     ...(switches["short-reports"] && { reportPlanner }),
   };
 }

@@ -15,53 +15,8 @@ import { type SpawnedProcess, spawnProcess } from "../../core/process/spawn.ts";
 import { tagNames } from "../../core/process/tags.ts";
 import { programWords } from "./program-words.ts";
 
-/** The launchers of all sessions share one `SpawnPace`. */
-export const directExec =
-  (pace = new SpawnPace()) =>
-  (spec: ShellSpec, ownership: ProcessOwnership): DirectLauncher | undefined =>
-    spec.dialect === bash ? new DirectExec(spec, ownership, pace) : undefined;
-
-/** A small program spawns in 0.2 to 0.4 ms on a quiet machine, in 1.2 to 2 ms beside busy processes; a daemon in more. */
-const slowSpawnMs = 2;
-/** One slow spawn may be the daemon's own doing, such as a garbage collection. */
-const slowInARow = 3;
-const avoidMs = 5000;
-
-/**
- * Whether a spawn is faster than a warm shell. On a loaded machine a new process waits for a processor, and the daemon
- * waits for its exec; a warm shell, which has slept, gets one at once (measured: 1.5 ms against 6 to 8 ms).
- */
-export class SpawnPace {
-  #avoidUntil = 0;
-  #running = 0;
-  #slow = 0;
-
-  constructor(readonly now: () => number = () => performance.now()) {}
-
-  get isFast(): boolean {
-    return this.now() >= this.#avoidUntil;
-  }
-
-  /** Runs a spawn. With other programs running, its duration says nothing about the rest of the machine. */
-  measure<T>(spawn: () => T | undefined): T | undefined {
-    const begin = this.now();
-    const spawned = spawn();
-    if (this.#running === 0) this.#note(this.now() - begin);
-    if (spawned) this.#running++;
-    return spawned;
-  }
-
-  ended(): void {
-    this.#running--;
-  }
-
-  #note(spawnMs: number): void {
-    this.#slow = spawnMs > slowSpawnMs ? this.#slow + 1 : 0;
-    if (this.#slow < slowInARow) return;
-    this.#slow = 0;
-    this.#avoidUntil = this.now() + avoidMs;
-  }
-}
+export const directExec = (spec: ShellSpec, ownership: ProcessOwnership): DirectLauncher | undefined =>
+  spec.dialect === bash ? new DirectExec(spec, ownership) : undefined;
 
 class DirectExec implements DirectLauncher {
   /** Of the last script: most commands do not change it. */
@@ -73,22 +28,14 @@ class DirectExec implements DirectLauncher {
   constructor(
     readonly spec: ShellSpec,
     readonly ownership: ProcessOwnership,
-    readonly pace: SpawnPace,
   ) {}
 
   launch(feed: CommandFeed, settle: Launched["settle"]): Launched | undefined {
-    const process = this.pace.isFast ? this.#start(feed) : undefined;
+    const process = this.#start(feed);
     if (!process) return undefined;
     const { stdinFd } = process;
     const [canBeHandedOver, mayHandleSignals] = [() => true, () => true];
-    return {
-      ...{ process, stdinFd, canBeHandedOver, mayHandleSignals },
-      begin: () => {},
-      settle: (outcome) => {
-        this.pace.ended();
-        settle(outcome);
-      },
-    };
+    return { process, stdinFd, begin: () => {}, canBeHandedOver, mayHandleSignals, settle };
   }
 
   #start(feed: CommandFeed): SpawnedProcess | undefined {
@@ -106,7 +53,7 @@ class DirectExec implements DirectLauncher {
       openStdin: feed.hasStdin,
     };
     const { sessionId } = this.spec;
-    const process = this.pace.measure(() => this.ownership.start(sessionId, () => trySpawn(request)));
+    const process = this.ownership.start(sessionId, () => trySpawn(request));
     if (process) this.ownership.addRoot(process.pid, { sessionId, commandId: feed.commandId });
     return process;
   }
