@@ -1,6 +1,7 @@
 // Finds the control groups of this process: their directories in the mounted hierarchies.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { readMounts, readOwnCgroups } from "./cgroups.ts";
 
 /** Controllers of version 1 that trl uses. */
 const v1Controllers = ["memory", "cpu", "pids", "cpuacct", "freezer"] as const;
@@ -15,17 +16,7 @@ export interface CgroupPaths {
   v2: { path: string; isRoot: boolean } | undefined;
 }
 
-export const ownCgroupPaths = (): CgroupPaths =>
-  findCgroupPaths(readOrEmpty("/proc/self/mountinfo"), readOrEmpty("/proc/self/cgroup"));
-
-/** A file of the kernel that may be missing. */
-export function readOrEmpty(file: string): string {
-  try {
-    return readFileSync(file, "latin1");
-  } catch {
-    return "";
-  }
-}
+export const ownCgroupPaths = (): CgroupPaths => findCgroupPaths(readMounts(), readOwnCgroups());
 
 /** Paths in /proc/self/cgroup are relative to the root of the hierarchy; a mount may show only a subtree. */
 export function findCgroupPaths(mountinfo: string, ownGroups: string): CgroupPaths {

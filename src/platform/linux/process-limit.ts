@@ -1,7 +1,8 @@
 // The limit of processes that applies to this process: of its user, and of its control groups.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { ownCgroupPaths, readOrEmpty } from "./cgroup-paths.ts";
+import { ownCgroupPaths } from "./cgroup-paths.ts";
+import { readOrEmpty } from "./cgroups.ts";
 
 /** A fork bomb reaches this many within seconds; with a higher limit the machine runs out of memory first. */
 const fewProcesses = 8192;
