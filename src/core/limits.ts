@@ -137,9 +137,8 @@ export const floodTurnBytes = 64 * 1024;
 /** The same for the only flooding terminal while no client types, if Bun reads it. */
 export const loneFloodTurnBytes = 256 * 1024;
 export const floodTurnPauseMs = 1;
-/** How long the reader of the only flood waits for more output: after each read, and at most in one turn. */
-export const outputWaitMs = 0.05;
-export const outputWaitMaxMs = 1;
+/** One turn of reading a flood, in which no client is served. */
+export const readTurnMs = 0.5;
 /** After this much silence the flood is over. */
 export const quietFloodMs = 2;
 /** With smaller reads the reader sleeps instead of waiting: a millisecond later one read returns it all. */

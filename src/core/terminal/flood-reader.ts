@@ -1,13 +1,7 @@
 // Reads floods, i.e. programs that print without end, by direct read: round robin, one bounded piece per turn of the event
 // loop, so that other clients are served in between. While a client types in another terminal there is a long pause
 // between two pieces: a flood occupies two cores (the program, the kernel, the daemon), and the echo would wait for them.
-import {
-  floodPieceBytes,
-  floodTurnPauseMs,
-  outputWaitMs,
-  politeReadPauseMs,
-  quietFloodMs,
-} from "../limits.ts";
+import { floodPieceBytes, floodTurnPauseMs, politeReadPauseMs, quietFloodMs } from "../limits.ts";
 import type { MasterReader } from "./drivers/master-reader-linux.ts";
 import type { TypingActivity } from "./typing-activity.ts";
 
@@ -35,8 +29,8 @@ export class Flood {
   }
 
   /** Delivers one piece and returns its length. Without output for `quietFloodMs`, the flood is over. */
-  deliver(timeoutMs: number): number {
-    const length = this.reader.deliver(timeoutMs);
+  deliver(mayWait: boolean): number {
+    const length = this.reader.deliver(mayWait);
     const now = performance.now();
     if (length > 0) this.#lastOutputAt = now;
     else if (now - this.#lastOutputAt > quietFloodMs) this.end();
@@ -76,10 +70,11 @@ export class FloodReader {
     const flood = this.#floods.shift();
     if (!flood) return;
     this.#floods.push(flood);
-    // A short busy wait for the kernel's next 4 KB is faster than sleeping, if no other flood can be read meanwhile.
-    const mayWait = this.#floods.length === 1 || this.typing.isBeside(flood.terminal);
+    // The kernel hands out 4 KB at a time: to wait for the next ones is faster than another turn, if nothing else can be
+    // done meanwhile.
+    const mayWait = this.#floods.length === 1 && !this.typing.isBeside(flood.terminal);
     try {
-      const length = flood.deliver(mayWait ? outputWaitMs : 0);
+      const length = flood.deliver(mayWait);
       if (length >= floodPieceBytes) this.#lastLargePieceAt = performance.now();
     } finally {
       this.#schedule(); // an exception of one terminal's output must not stop the others

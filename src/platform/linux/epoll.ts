@@ -43,10 +43,10 @@ export function controlEpoll(
   return libc().epoll_ctl(epollFd, operations[operation], fd, ptr(event)) === 0;
 }
 
-/** One pending event of the set; undefined if there is none. */
+/** One pending event of the set, with the lower half of its data; undefined if there is none. */
 export function nextEvent(epollFd: number): { events: number; data: number } | undefined {
   if (libc().epoll_wait(epollFd, ptr(event), 1, 0) !== 1) return undefined;
-  return { events: event.getUint32(0, true), data: Number(event.getBigUint64(dataOffset, true)) };
+  return { events: event.getUint32(0, true), data: event.getUint32(dataOffset, true) };
 }
 
 /** How an event loop of this process watches the descriptor; undefined if none does, or /proc does not show it (gVisor). */

@@ -42,8 +42,12 @@ class ReadinessSet {
    * of its list, so the rest come first in the next turn of the event loop.
    */
   serve(): void {
-    // Without a byte in the socket Bun would not call again.
+    this.#serveForOneTurn();
+    // Without a byte in the socket Bun would not call again. Written last: the echo of a keystroke does not wait for it.
     if (!writeWhole(this.wakeFd, wakeByte)) setTimeout(() => this.serve(), 1);
+  }
+
+  #serveForOneTurn(): void {
     const deadline = performance.now() + turnMs;
     do {
       const event = nextEvent(this.epollFd);

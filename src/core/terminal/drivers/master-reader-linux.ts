@@ -1,12 +1,12 @@
 // Direct read: reads a terminal's master by the daemon's own descriptor, a bounded piece at a time, so that a program
 // that prints quickly cannot starve the other clients. FIONREAD shows whether output is available: `poll`, or a read of
-// an empty master, waits for the kernel thread that flushes the output, which takes milliseconds on a busy machine.
+// an empty master, waits for the kernel thread that flushes the output, which takes milliseconds beside other floods.
 
 import { closeFd, readInto } from "../../../platform/libc.ts";
 import { readGate } from "../../../platform/read-gate.ts";
 import { unwatchReadable, watchReadable } from "../../../platform/readiness.ts";
 import { hasOutput, openSlave } from "../../../platform/terminal.ts";
-import { floodTurnBytes, outputWaitMaxMs } from "../../limits.ts";
+import { floodTurnBytes, readTurnMs } from "../../limits.ts";
 import type { PtySpec } from "./driver.ts";
 import type { PtyOutput } from "./master-pty.ts";
 
@@ -87,34 +87,31 @@ export class MasterReader implements PtyOutput {
   }
 
   /** Reads one bounded piece and passes it to `onOutput`. Returns its length. */
-  deliver(timeoutMs: number): number {
-    const length = this.read(scratch, timeoutMs);
+  deliver(mayWait: boolean): number {
+    const length = this.read(scratch, mayWait);
     if (length > 0) this.onOutput(scratch.subarray(0, length));
     return length;
   }
 
   /**
-   * Reads what is available, and what follows within `timeoutMs` after each piece. Blocks the event loop meanwhile, so
-   * the sum of the waits is bounded too: a program that prints byte by byte would otherwise fill all of the memory.
+   * Reads what is available. With `mayWait`, a read of an empty master waits for the kernel thread that flushes the
+   * output, which blocks the event loop; so the time is bounded, too.
    */
-  read(into: Uint8Array, timeoutMs: number): number {
+  read(into: Uint8Array, mayWait: boolean): number {
     if (this.#isStopped) return 0;
     let length = 0;
-    const deadline = performance.now() + outputWaitMaxMs;
-    for (let lastReadAt = performance.now(); length < into.length; ) {
-      if (hasOutput(this.fd)) {
-        const bytes = readInto(this.fd, into, length);
-        if (bytes <= 0) break;
-        length += bytes;
-        lastReadAt = performance.now();
-      } else if (performance.now() >= Math.min(lastReadAt + timeoutMs, deadline)) break;
+    const deadline = performance.now() + readTurnMs;
+    while (length < into.length && (mayWait || hasOutput(this.fd))) {
+      const bytes = readInto(this.fd, into, length);
+      if (bytes <= 0) break;
+      length += bytes;
+      if (performance.now() >= deadline) break;
     }
     return length;
   }
 
+  /** One read: if it leaves output behind, the epoll set reports the descriptor again. */
   #readable(isHungUp: boolean): void {
-    if (this.deliver(0) > 0) return;
-    // FIONREAD may not count the output of a program that has exited yet; a read returns it, and fails after it.
     const length = readInto(this.fd, scratch, 0);
     if (length > 0) this.onOutput(scratch.subarray(0, length));
     else if (isHungUp) this.#hungUp();

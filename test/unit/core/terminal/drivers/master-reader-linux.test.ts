@@ -61,7 +61,7 @@ test("pausing blocks the program, and every byte is delivered afterwards", async
   const memory = Buffer.alloc(8192);
   const counts = { own: 0, watched: 0 };
   for (let turns = 0; child.exitCode === null; turns++) {
-    const length = reader.read(memory, turns % 2 === 0 ? 0 : 0.05);
+    const length = reader.read(memory, turns % 2 === 1);
     if (length > 0) chunks.push(Buffer.from(memory.subarray(0, length)));
     counts.own += length;
     if (turns % 5 !== 0) continue;
@@ -84,7 +84,7 @@ test("a read returns before its memory is full if a program prints byte by byte"
   reader.pause();
   const memory = Buffer.alloc(4 * 1024 * 1024);
   for (let length = 0; length === 0; ) {
-    length = reader.read(memory, 1000); // may be empty on a busy machine
+    length = reader.read(memory, true); // may be empty on a busy machine
     expect(length).toBeLessThan(memory.length);
   }
   reader.resume();
@@ -137,7 +137,7 @@ test("a stopped reader delivers nothing more", async () => {
   reader.resume();
   await Bun.sleep(20);
   expect(chunks.length).toBe(before);
-  expect(reader.read(Buffer.alloc(100), 0)).toBe(0);
+  expect(reader.read(Buffer.alloc(100), false)).toBe(0);
   child.kill("SIGKILL");
   await child.exited;
   closeSync(fd);
