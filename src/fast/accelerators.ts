@@ -1,10 +1,11 @@
 // Makes the accelerators that are switched on, for the daemon to inject into core and server.
 import type { RunnerAccelerators } from "../core/command/runners/accelerators.ts";
+import { bash } from "../core/command/shell/bash/bash.ts";
 import type { CoreAccelerators } from "../core/session/registry.ts";
 import { plainValidator, type Validator } from "../protocol/validate.ts";
 import { type ByteEncoder, scalarEncoder } from "../util/byte-encoder.ts";
 import { hasThreads } from "../util/engine-settings.ts";
-import { directExec } from "./direct-exec/direct-exec.ts";
+import { DirectExec, SpawnPace } from "./direct-exec/direct-exec.ts";
 import { inPlace } from "./in-place/in-place.ts";
 import { QuickValidator } from "./quick-check/quick-check.ts";
 import { reportPlanner } from "./short-reports/report-plan.ts";
@@ -34,10 +35,14 @@ export function createAccelerators(switches: FastSwitches, env: Record<string, s
 
 function runnersFor(switches: FastSwitches): RunnerAccelerators {
   const pool = new WarmShellPool();
+  const pace = new SpawnPace();
   return {
     ...(switches["warm-shells"] && { shellSupply: (source) => new NextShell(source, pool) }),
     ...(switches["in-place"] && { inPlace }),
-    ...(switches["direct-exec"] && { directExec }),
+    ...(switches["direct-exec"] && {
+      directExec: (spec, ownership) =>
+        spec.dialect === bash ? new DirectExec(spec, ownership, pace) : undefined,
+    }),
     ...(switches["short-reports"] && { reportPlanner }),
   };
 }
