@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { benchAccelerators } from "./accelerators/run.ts";
 import { accelerators } from "./accelerators/table.ts";
+import { busyLoops } from "./harness/busy-loops.ts";
 import { ownBinary, requireFresh, startDaemon } from "./harness/daemon.ts";
 import { loadNow, type Report, reportOf } from "./harness/report.ts";
 import type { Growth, Row } from "./harness/rows.ts";
@@ -13,11 +14,12 @@ import { tempDir } from "./harness/temp-dir.ts";
 import { findTools } from "./harness/tools.ts";
 import { scenarios } from "./scenarios/all.ts";
 
-const usage = `bun run bench [--only A,B] [--quick] [--json FILE] [--trl FILE] [--list]
+const usage = `bun run bench [--only A,B] [--quick] [--loaded] [--json FILE] [--trl FILE] [--list]
 bun run bench --accelerators [--only A,B] [--trl FILE] [--list]
 
   --only A,B    only these scenarios, or all whose name begins so
   --quick       fewer rounds: to see whether it works, not how good it is
+  --loaded      beside two busy loops; the bars are for a quiet machine
   --json FILE   write the figures to FILE; the chart and the page are made from them
   --trl FILE    measure this executable instead of dist/trl
   --list        name the scenarios
@@ -29,6 +31,7 @@ function parse() {
   const options = {
     only: { type: "string" },
     quick: { type: "boolean", default: false },
+    loaded: { type: "boolean", default: false },
     json: { type: "string" },
     trl: { type: "string", default: ownBinary },
     list: { type: "boolean", default: false },
@@ -105,7 +108,7 @@ function print(report: Report): void {
   console.log(`load of the machine before the run: ${report.load_before}`);
 }
 
-const { only, quick, json, trl, list, help, accelerators: ofAccelerators } = parse();
+const { only, quick, loaded, json, trl, list, help, accelerators: ofAccelerators } = parse();
 if (help) console.log(usage);
 else if (ofAccelerators) await runAccelerators();
 else await runScenarios();
@@ -122,6 +125,7 @@ async function runScenarios(): Promise<void> {
   const chosen = choose(scenarios, only);
   if (list) return listNames(chosen);
   requireFresh(resolve(trl));
+  using _load = loaded ? busyLoops(2) : undefined;
   const report = await measure(chosen, resolve(trl), quick);
   if (json) writeFileSync(json, `${JSON.stringify(report, null, 2)}\n`);
   print(report);

@@ -39,7 +39,7 @@ export const terminalThroughput: Scenario = {
     const rows = driverNames.flatMap((driver): Row[] => {
       const trl = rateFigure(rates[driver]);
       const common = { scenario, name: `${bytes / 1e6} MB, ${driver}`, unit: "MB/s", trl } as const;
-      const bar = driver === "native" && { bar: ratioAtLeast(5) };
+      const bar = driver === "native" && { bar: ratioAtLeast(3) };
       return [row({ ...common, beside, ...bar }), row({ ...common, beside: floor })];
     });
     return { rows };
