@@ -3,12 +3,12 @@ import { dlopen, type FFIFunction } from "bun:ffi";
 import { existsSync } from "node:fs";
 
 const muslArch = process.arch === "arm64" ? "aarch64" : "x86_64";
-/** An absolute path: the loader would look for a bare name in the working directory as well. */
+/** Absolute paths: the loader would look for a bare name in the working directory as well. */
 const muslPath = `/lib/libc.musl-${muslArch}.so.1`;
 const libraryNames =
   process.platform === "linux"
     ? ["libc.so.6", ...(existsSync(muslPath) ? [muslPath] : [])]
-    : ["libSystem.B.dylib"];
+    : ["/usr/lib/libSystem.B.dylib"];
 
 /** The C library with these functions. */
 export function openLibrary<T extends Record<string, FFIFunction>>(symbols: T) {

@@ -1,11 +1,12 @@
 // Memory and file descriptors of this process, and their limits.
 import { readdirSync } from "node:fs";
 import { totalmem } from "node:os";
+import { limits, softLimit } from "./darwin/libproc.ts";
 import * as linux from "./linux/own-process.ts";
 
 const isLinux = process.platform === "linux";
 
-/** The limit that macOS gives to a process by default. */
+/** The limit that macOS gives to a process by default, if the actual one cannot be read. */
 const fallbackDescriptorLimit = 256;
 
 /** If no descriptor is left to count with, all are open. */
@@ -45,8 +46,19 @@ export interface OwnLimits {
   processes: number;
 }
 
-/** The soft limits that the kernel enforces. Undefined if they cannot be read, and outside of Linux. */
-export const readOwnLimits = (): OwnLimits | undefined => (isLinux ? linux.readOwnLimits() : undefined);
+/** The soft limits that the kernel enforces. Undefined if they cannot be read. */
+export const readOwnLimits = (): OwnLimits | undefined =>
+  isLinux ? linux.readOwnLimits() : readDarwinLimits();
+
+/** More than any daemon opens: with no limit set, the kernel's own is not below. */
+const unlimitedFiles = 10_240; // OPEN_MAX of macOS
+
+function readDarwinLimits(): OwnLimits | undefined {
+  const openFiles = softLimit(limits.openFiles);
+  if (openFiles === undefined) return undefined;
+  const processes = softLimit(limits.processes) ?? Number.POSITIVE_INFINITY;
+  return { openFiles: Math.min(openFiles, unlimitedFiles), processes };
+}
 
 let knownMemoryLimit: number | undefined;
 

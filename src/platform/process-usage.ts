@@ -1,4 +1,5 @@
 // Processor time and memory of processes: of children that have ended, of running ones, and the peak of this one.
+import { runningInfoOf } from "./darwin/libproc.ts";
 import * as linux from "./linux/process-usage.ts";
 
 /** Usage of a process that has ended and of the descendants that it waited for. */
@@ -27,21 +28,22 @@ export const usageFrom = (cpuMs: number, peakBytes: number): ProcessUsage => ({
   peakMemoryBytes: peakOfChild(peakBytes),
 });
 
-/** Undefined if the process has ended, or outside of Linux. */
+/** Undefined if the process has ended. */
 export const runningUsage = (pid: number): RunningUsage | undefined =>
-  isLinux ? linux.runningUsage(pid) : undefined;
+  isLinux ? linux.runningUsage(pid) : runningInfoOf(pid);
 
-/** Processor time of a running process without its children; undefined if it has ended, or outside of Linux. */
-export const cpuMsOf = (pid: number): number | undefined => (isLinux ? linux.cpuMsOf(pid) : undefined);
+/** Processor time of a running process without its children; undefined if it has ended. */
+export const cpuMsOf = (pid: number): number | undefined =>
+  isLinux ? linux.cpuMsOf(pid) : runningInfoOf(pid)?.cpuMs;
 
 /** The peak of the programs that ran in this process before an `exec`. */
 export function notePeakBeforeExec(bytes: number): void {
   ownPeakBytes = Math.max(ownPeakBytes, bytes);
 }
 
-/** The highest resident size of this process, programs before an `exec` included. 0 outside of Linux. */
+/** The highest resident size of this process, programs before an `exec` included. 0 if it cannot be read. */
 export const peakMemoryBytes = (): number =>
-  isLinux ? Math.max(ownPeakBytes, linux.peakBytesOfProgram()) : 0;
+  isLinux ? Math.max(ownPeakBytes, linux.peakBytesOfProgram()) : (runningInfoOf(process.pid)?.peakBytes ?? 0);
 
 let ownPeakBytes = 0;
 

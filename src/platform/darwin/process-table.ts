@@ -1,13 +1,14 @@
-// The process table on macOS, read with ps(1).
+// The process table on macOS, from libproc. Each call takes microseconds, so none of them yields to the event loop.
 import type { ProcessEntry, ProcessTable, SurveyedProcess } from "../process-table.ts";
+import { allPids, bsdInfoOf, programStartOf, sessionOf } from "./libproc.ts";
 
 export const darwinProcesses: ProcessTable = {
   entry,
   list,
-  childrenOf,
-  commandLine,
-  environmentOf,
-  // ps always shows a command line.
+  childrenOf: (pid) => list().flatMap((it) => (it.ppid === pid ? it.pid : [])),
+  commandLine: (pid) => programStartOf(pid)?.words.join(" ") ?? "",
+  environmentOf: (pid, names) => variablesIn(programStartOf(pid)?.environment ?? [], names),
+  // A program that starts keeps the words of the one before it until it has its own.
   isMidExec: () => false,
   markOf: () => undefined,
   survey,
@@ -18,73 +19,39 @@ export const darwinProcesses: ProcessTable = {
   newestPid: () => 0,
 };
 
-function ps(...args: string[]): string[] {
-  const result = Bun.spawnSync(["/bin/ps", ...args], { stderr: "ignore" });
-  return result.stdout.toString().split("\n").filter(Boolean);
-}
-
-// The "sess" of ps on macOS is a kernel address; the process group replaces the session id.
-const columns = ["-o", "pid=,ppid=,pgid=,stat=,lstart="];
-
-function parse(line: string): ProcessEntry | undefined {
-  const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*\S)\s*$/.exec(line);
-  if (!match) return undefined;
-  const [, pid, ppid, pgid, state, startTime] = match;
-  const group = Number(pgid);
-  const isZombie = state!.startsWith("Z");
-  return {
-    pid: Number(pid),
-    ppid: Number(ppid),
-    pgid: group,
-    sid: group,
-    startTime: startTime!,
-    isZombie,
-    execId: undefined,
-    threads: undefined,
-  };
-}
-
 function entry(pid: number): ProcessEntry | undefined {
-  return ps(...columns, "-p", String(pid)).map(parse)[0];
+  const info = bsdInfoOf(pid);
+  if (!info) return undefined;
+  const sid = sessionOf(pid);
+  // A zombie has no session any more.
+  return { ...info, sid: sid > 0 ? sid : info.pgid, execId: undefined, threads: undefined };
 }
 
 function list(): ProcessEntry[] {
-  return ps("-A", ...columns).flatMap((line) => parse(line) ?? []);
+  return allPids().flatMap((pid) => entry(pid) ?? []);
 }
 
-function childrenOf(pid: number): number[] {
-  return list()
-    .filter((process) => process.ppid === pid)
-    .map((process) => process.pid);
-}
-
-function commandLine(pid: number): string {
-  return ps("-ww", "-o", "command=", "-p", String(pid))[0]?.trim() ?? "";
-}
-
-function environmentOf(pid: number, names: readonly string[]): Record<string, string> {
-  const line = ps("-Eww", "-o", "command=", "-p", String(pid))[0] ?? "";
+/** macOS shows the environment of its own programs (/bin/sleep) to root alone, and only if SIP is off. */
+export function variablesIn(environment: string[], names: readonly string[]): Record<string, string> {
   const found: Record<string, string> = {};
-  for (const name of names) {
-    const value = variableIn(line, name);
-    if (value !== undefined) found[name] = value;
+  for (const variable of environment) {
+    const equals = variable.indexOf("=");
+    const name = variable.slice(0, equals);
+    if (names.includes(name)) found[name] = variable.slice(equals + 1);
   }
   return found;
 }
 
-/** ps appends the variables to the command's arguments; a value ends at its first space. */
-const variableIn = (line: string, name: string): string | undefined =>
-  new RegExp(`(?:^|\\s)${name}=(\\S*)`).exec(line)?.[1];
+/** Processes that a survey reads per turn of the event loop. */
+const surveyStep = 50;
 
-/** One ps for all processes, without blocking the event loop. */
 async function survey(name: string): Promise<SurveyedProcess[]> {
-  const child = Bun.spawn(["/bin/ps", "-AEww", "-o", "pid=,ppid=,pgid=,stat=,lstart=,command="], {
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  const lines = (await child.stdout.text()).split("\n");
-  return lines.flatMap((line) => {
-    const [, before, command] = /^(\s*\d+\s+\d+\s+\d+\s+\S+(?:\s+\S+){5})\s(.*)$/.exec(line) ?? [];
-    const known = before === undefined ? undefined : parse(before);
-    return known ? { ...known, variable: variableIn(command!, name), mark: undefined } : [];
-  });
+  const found: SurveyedProcess[] = [];
+  for (const [index, pid] of allPids().entries()) {
+    if (index % surveyStep === surveyStep - 1) await new Promise(setImmediate);
+    const known = entry(pid);
+    const variable = variablesIn(programStartOf(pid)?.environment ?? [], [name])[name];
+    if (known) found.push({ ...known, variable, mark: undefined });
+  }
+  return found;
 }
