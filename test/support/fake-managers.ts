@@ -29,10 +29,18 @@ esac`,
   launchctl: `
 case "$*" in
   "print gui/"*/trl)
+    [ -e "$FAKE_DIR/loaded" ] && [ ! -e "$FAKE_DIR/pid" ] && { echo 'gui/501/trl = {'; exit; }
     [ -e "$FAKE_DIR/pid" ] || exit 113
     printf 'gui/501/trl = {\\n\\tstate = running\\n\\tpid = %s\\n}\\n' "$(cat "$FAKE_DIR/pid")" ;;
-  bootstrap*) start ;;
-  bootout*) end ;;
+  bootstrap*)
+    [ -e "$FAKE_DIR/loaded" ] && { echo 'Bootstrap failed: 37: Operation already in progress' >&2; exit 37; }
+    [ -e "$FAKE_DIR/ending" ] && { read -r left <"$FAKE_DIR/ending"; } || left=0
+    [ "$left" -gt 0 ] && { echo $((left - 1)) >"$FAKE_DIR/ending"; echo 'Bootstrap failed: 5: Input/output error' >&2; exit 5; }
+    start && touch "$FAKE_DIR/loaded" ;;
+  bootout*)
+    rm -f "$FAKE_DIR/loaded"
+    echo 2 >"$FAKE_DIR/ending"
+    [ ! -e "$FAKE_DIR/pid" ] || end ;;
 esac`,
   loginctl: "echo no",
 };

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { dirname } from "node:path";
 import { tryConnect } from "../connection.ts";
 import { CliError, unavailableExitCode, usageExitCode } from "../errors.ts";
-import { queryProgram } from "../query-program.ts";
+import { type Answer, queryProgram } from "../query-program.ts";
 import { quoteWords } from "../shell-words.ts";
 import { type Command, readMarker, type ServiceManager, type ServicePlan } from "./manager.ts";
 
@@ -20,6 +20,7 @@ export interface ServiceStatus {
 
 const startTimeoutMs = 5000;
 const commandLimitMs = 30_000;
+const transientMaxMs = 10_000;
 
 export async function install(
   manager: ServiceManager,
@@ -31,10 +32,10 @@ export async function install(
   write(manager.file, text);
   const obstacle = await manager.whyUnreachable();
   if (obstacle) throw notStarted(manager, obstacle);
-  const { isActive } = await manager.state();
+  const { isActive, isEnabled } = await manager.state();
   if (isActive) return await keepRunning(manager, before !== text);
   if (await isTaken(plan.socketPath)) return await startLater(manager, plan);
-  await runAll(manager.enableAndStart);
+  await runAll(manager, isEnabled ? manager.startAgain : manager.enableAndStart);
   await untilListening(manager, plan.socketPath);
   const advice = await manager.advice();
   return await statusOf(manager, advice ? [advice] : []);
@@ -42,13 +43,13 @@ export async function install(
 
 /** A restart would end the sessions, so a running service keeps its old settings. */
 async function keepRunning(manager: ServiceManager, hasChanged: boolean): Promise<ServiceStatus> {
-  await runAll(manager.enable);
-  const how = `it runs with its old settings; for the new ones, which ends its sessions: ${inShell(manager.restart)}`;
+  await runAll(manager, manager.enable);
+  const how = `it runs with its old settings; for the new ones, which ends its sessions: ${manager.restart}`;
   return await statusOf(manager, hasChanged ? [how] : []);
 }
 
 async function startLater(manager: ServiceManager, { socketPath }: ServicePlan): Promise<ServiceStatus> {
-  await runAll(manager.enable);
+  await runAll(manager, manager.enable);
   const why = `another daemon listens on ${socketPath}, so that the service was not started now`;
   return await statusOf(manager, [`${why}; end that one, then: ${inShell(manager.enableAndStart)}`]);
 }
@@ -57,9 +58,9 @@ async function startLater(manager: ServiceManager, { socketPath }: ServicePlan):
 export async function uninstall(manager: ServiceManager, isForced: boolean): Promise<boolean> {
   if (refuseUnlessOurs(manager, isForced) === undefined) return false;
   const isReachable = !(await manager.whyUnreachable());
-  if (isReachable && (await isKnown(manager))) await runAll(manager.stopAndDisable);
+  if (isReachable && (await isKnown(manager))) await runAll(manager, manager.stopAndDisable);
   rmSync(manager.file, { force: true });
-  if (isReachable) await runAll(manager.afterRemoval);
+  if (isReachable) await runAll(manager, manager.afterRemoval);
   return true;
 }
 
@@ -125,12 +126,22 @@ function notStarted(manager: ServiceManager, obstacle: string): CliError {
   );
 }
 
-async function runAll(commands: Command[]): Promise<void> {
+async function runAll(manager: ServiceManager, commands: Command[]): Promise<void> {
   for (const command of commands) {
-    const answer = await queryProgram(command, { limitMs: commandLimitMs });
+    const answer = await runWhileTransient(manager, command);
     if (answer?.code === 0) continue;
     const said = answer?.isLate ? "it took too long" : (answer?.err || answer?.out || "").trim();
     throw new CliError(`${quoteWords(command)} failed: ${said || "it did not say why"}`, unavailableExitCode);
+  }
+}
+
+async function runWhileTransient(manager: ServiceManager, command: Command): Promise<Answer | undefined> {
+  const deadline = performance.now() + transientMaxMs;
+  for (let pauseMs = 50; ; pauseMs *= 2) {
+    const answer = await queryProgram(command, { limitMs: commandLimitMs, env: manager.env });
+    const isTransient = answer !== undefined && manager.isTransient?.(command, answer.code) === true;
+    if (!isTransient || performance.now() + pauseMs > deadline) return answer;
+    await Bun.sleep(pauseMs);
   }
 }
 

@@ -14,6 +14,8 @@ import {
 
 const label = "trl";
 const limitMs = 10_000;
+/** What `bootstrap` exits with while the job of a `bootout` is still ending, for some seconds. */
+const EIO = 5;
 
 export function launchd({ home, uid, env }: Surroundings): ServiceManager {
   const domain = `gui/${uid}`;
@@ -26,6 +28,7 @@ export function launchd({ home, uid, env }: Surroundings): ServiceManager {
   const unload: Command = ["launchctl", "bootout", target];
   return {
     name: "launchd",
+    env,
     file,
     fileText: (plan) => plistText(plan, { home, log }),
     async whyUnreachable() {
@@ -39,9 +42,12 @@ export function launchd({ home, uid, env }: Surroundings): ServiceManager {
     },
     enable: [enable],
     enableAndStart: [enable, load],
+    // launchd reads the file when it loads it, and refuses to load a job that it has.
+    startAgain: [unload, enable, load],
+    isTransient: ([, verb], code) => verb === "bootstrap" && code === EIO,
     stopAndDisable: [unload],
     afterRemoval: [],
-    restart: [unload, load],
+    restart: `${quoteWords(unload)}; until ${quoteWords(load)}; do sleep 1; done`,
     whereItsLogIs: quoteWords(["tail", log]),
     advice: async () => undefined,
   };

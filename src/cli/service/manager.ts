@@ -26,6 +26,8 @@ export interface Surroundings {
 
 export interface ServiceManager {
   name: string;
+  /** The environment of its commands. */
+  env: Surroundings["env"];
   /** Path of the unit or plist. */
   file: string;
   fileText(plan: ServicePlan): string;
@@ -36,11 +38,15 @@ export interface ServiceManager {
   enable: Command[];
   /** Like `enable`, and start now. */
   enableAndStart: Command[];
+  /** The same for a service that the manager knows already, but that does not run. */
+  startAgain: Command[];
+  /** The command failed for a moment only: it may be repeated. */
+  isTransient?(command: Command, code: number | null): boolean;
   /** Run before removing the file. */
   stopAndDisable: Command[];
   afterRemoval: Command[];
-  /** Applies new settings; ends all sessions. */
-  restart: Command[];
+  /** For the user's shell: applies new settings; ends all sessions. */
+  restart: string;
   whereItsLogIs: string;
   /** A notice for after the installation. */
   advice(): Promise<string | undefined>;

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { CliError, usageExitCode } from "../errors.ts";
 import { queryProgram } from "../query-program.ts";
+import { quoteWords } from "../shell-words.ts";
 import {
   type Command,
   markerOf,
@@ -20,8 +21,10 @@ export function systemd({ home, uid, env }: Surroundings): ServiceManager {
   // The XDG specification says to ignore relative paths.
   const config = env["XDG_CONFIG_HOME"]?.startsWith("/") ? env["XDG_CONFIG_HOME"] : join(home, ".config");
   const ask = (words: Command) => queryProgram(words, { limitMs, env });
+  const enableAndStart = [systemctl("daemon-reload"), systemctl("enable", "--now", unit)];
   return {
     name: "systemd",
+    env,
     file: join(config, "systemd/user", unit),
     fileText: unitText,
     async whyUnreachable() {
@@ -34,10 +37,11 @@ export function systemd({ home, uid, env }: Surroundings): ServiceManager {
       return stateIn((await ask(systemctl("show", unit, `--property=${properties}`)))?.out ?? "");
     },
     enable: [systemctl("daemon-reload"), systemctl("enable", unit)],
-    enableAndStart: [systemctl("daemon-reload"), systemctl("enable", "--now", unit)],
+    enableAndStart,
+    startAgain: enableAndStart,
     stopAndDisable: [systemctl("disable", "--now", unit)],
     afterRemoval: [systemctl("daemon-reload")],
-    restart: [systemctl("restart", unit)],
+    restart: quoteWords(systemctl("restart", unit)),
     whereItsLogIs: `journalctl --user -u ${unit}`,
     async advice() {
       const answer = await ask(["loginctl", "show-user", String(uid), "--property=Linger", "--value"]);

@@ -1,12 +1,16 @@
 import { expect } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { install, uninstall } from "../../../src/cli/service/actions.ts";
+import { launchd } from "../../../src/cli/service/launchd.ts";
 import { startDaemon } from "../../support/daemon.ts";
 import { type FakeManagers, fakeManagers } from "../../support/fake-managers.ts";
 import { expectGolden } from "../../support/golden.ts";
 import { needs } from "../../support/needs.ts";
+import { isAlive } from "../../support/processes.ts";
 import { binary } from "../../support/program.ts";
 import { trl } from "../../support/trl.ts";
+import { until } from "../../support/wait.ts";
 
 const unitOf = ({ home }: FakeManagers) => join(home, ".config/systemd/user/trl.service");
 const service = ({ env }: FakeManagers, ...words: string[]) => trl(["service", ...words], { env });
@@ -128,4 +132,33 @@ needs("linux").test("what goes wrong is told: the manager, the flags, the words"
   expect(service(fake, "install", "--", "--env-file", "here.env").err).toContain("absolute path");
   expect(service(fake, "restart")).toMatchObject({ code: 64 });
   expect(service(fake)).toMatchObject({ code: 64 });
+});
+
+needs("linux").test("launchd: install twice, again after a stop, and right after an uninstall", async () => {
+  using fake = fakeManagers();
+  const manager = launchd({ home: fake.home, uid: 501, env: fake.env });
+  const plan = (serveFlags: string[]) => ({
+    ...{ program: [binary], serveFlags, socketPath: fake.socketPath, environment: {} },
+  });
+  const pidFile = join(fake.home, "pid");
+  const first = await install(manager, plan([]), false);
+  expect(first).toMatchObject({ installed: true, enabled: true, active: true, notes: [] });
+
+  const second = await install(manager, plan(["--max-sessions", "5"]), false);
+  expect(second.pid).toBe(first.pid);
+  expect(second.notes.join()).toContain("launchctl bootout gui/501/trl; until launchctl bootstrap gui/501 ");
+
+  process.kill(first.pid!);
+  await until("the end of the daemon", () => !isAlive(first.pid!) && !existsSync(fake.socketPath));
+  rmSync(pidFile); // launchd still knows the job
+  expect(await manager.state()).toMatchObject({ isEnabled: true, isActive: false });
+  const third = await install(manager, plan([]), false);
+  expect(third).toMatchObject({ active: true });
+  expect(third.pid).not.toBe(first.pid);
+
+  expect(await uninstall(manager, false)).toBe(true);
+  expect(await install(manager, plan([]), false)).toMatchObject({ active: true });
+  const loads = fake.asked().filter((line) => line.startsWith("launchctl bootstrap"));
+  expect(loads.length).toBe(1 + 3 + 3); // after a bootout the fake refuses two, as launchd does
+  await uninstall(manager, false);
 });
