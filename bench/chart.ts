@@ -11,6 +11,7 @@ const kept = join(docs, "benchmark.json");
 const page = join(docs, "performance.md");
 
 const given = resolve(process.argv[2] ?? kept);
+if (JSON.parse(readFileSync(given, "utf8")).is_loaded) throw new Error("the figures are of a loaded machine");
 if (given !== kept) copyFileSync(given, kept);
 const report: Report = JSON.parse(readFileSync(kept, "utf8"));
 writeFileSync(join(docs, "benchmark.svg"), chartSvg(panelsOf(report), machineLine(report)));

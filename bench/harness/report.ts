@@ -12,6 +12,8 @@ export interface Report {
   /** Language of the client that sends the requests and takes the times. */
   client: "C" | "Bun";
   is_quick: boolean;
+  /** Beside busy loops; the bars are for a quiet machine. */
+  is_loaded: boolean;
   duration_s: number;
   missing: string[];
   /** Scenarios that could not be measured, with the reason. */
@@ -23,6 +25,7 @@ export interface Report {
 export interface Run {
   tools: Tools;
   isQuick: boolean;
+  isLoaded: boolean;
   loadBefore: number;
   durationS: number;
   rows: Row[];
@@ -30,7 +33,16 @@ export interface Run {
   failed: string[];
 }
 
-export const reportOf = ({ tools, isQuick, loadBefore, durationS, rows, growth, failed }: Run): Report => ({
+export const reportOf = ({
+  tools,
+  isQuick,
+  isLoaded,
+  loadBefore,
+  durationS,
+  rows,
+  growth,
+  failed,
+}: Run): Report => ({
   version,
   machine: {
     system: `${type()} ${release()}`,
@@ -41,6 +53,7 @@ export const reportOf = ({ tools, isQuick, loadBefore, durationS, rows, growth, 
   load_before: Math.round(loadBefore * 10) / 10,
   client: tools.clientIs,
   is_quick: isQuick,
+  is_loaded: isLoaded,
   duration_s: Math.round(durationS),
   missing: missingTools(tools),
   failed,

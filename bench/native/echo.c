@@ -1,4 +1,4 @@
-// The floor of ping: gives back what comes over a Unix socket, and does nothing else.
+// The floor of ping: returns what arrives over a Unix socket, and does nothing else.
 // echo PATH
 #include <signal.h>
 #include <string.h>

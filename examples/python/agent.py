@@ -41,7 +41,7 @@ class Watch:
 
 @dataclass(frozen=True)
 class Done:
-    """No step: the task is over, and this is what the user is told."""
+    """No step: the task is over, and this is its result."""
 
     report: str
 
@@ -196,7 +196,7 @@ def by_error_code(trl: Client) -> None:
         with closing(session.stream("echo started; sleep 0.5")) as stream:
             next(stream)
             print(f"  exit code {run_with_retry(session, Run('true')).exit_code}")
-        trl.call("session.destroy", session_id=session.id)  # as if somebody had tidied up
+        trl.call("session.destroy", session_id=session.id)  # as a client that tidies up would do
         print(f"  exit code {run_with_retry(session, Run('true')).exit_code}")
 
 

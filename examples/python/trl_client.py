@@ -174,7 +174,7 @@ class Session:
     def stream(self, command: str, **params: Any) -> Iterator[Frame]:
         """Runs a command and yields its frames as they come; the last one is of type `exit`.
 
-        Whoever leaves the loop early stops the command, and has the session for himself again.
+        Leaving the loop early stops the command, and the session is free again.
         """
         stream_id = self.client.call("exec.stream", session_id=self.id, command=command, **params)["stream_id"]
         frames = self.client.frames(stream_id)

@@ -1,6 +1,7 @@
 // Makes the accelerators that are switched on, for the daemon to inject into core and server.
 import type { RunnerAccelerators } from "../core/command/runners/accelerators.ts";
 import { bash } from "../core/command/shell/bash/bash.ts";
+import type { CommandFeed } from "../core/command/shell/dialect.ts";
 import type { CoreAccelerators } from "../core/session/registry.ts";
 import { plainValidator, type Validator } from "../protocol/validate.ts";
 import { type ByteEncoder, scalarEncoder } from "../util/byte-encoder.ts";
@@ -8,7 +9,7 @@ import { hasThreads } from "../util/engine-settings.ts";
 import { DirectExec, SpawnPace } from "./direct-exec/direct-exec.ts";
 import { inPlace } from "./in-place/in-place.ts";
 import { QuickValidator } from "./quick-check/quick-check.ts";
-import { reportPlanner } from "./short-reports/report-plan.ts";
+import { reportPlan, reportPlanner } from "./short-reports/report-plan.ts";
 import { WideEncoder } from "./simd/wide-encoder.ts";
 import type { FastSwitches } from "./switches.ts";
 import { NextShell } from "./warm-shells/next-shell.ts";
@@ -35,13 +36,17 @@ export function createAccelerators(switches: FastSwitches, env: Record<string, s
 
 function runnersFor(switches: FastSwitches): RunnerAccelerators {
   const pool = new WarmShellPool();
-  const pace = new SpawnPace();
+  const isExecedByShell = (feed: CommandFeed) => {
+    const plan = switches["warm-shells"] && switches["short-reports"] ? reportPlan(feed) : undefined;
+    return plan?.report === "none" && plan.exec !== undefined;
+  };
+  const choice = { pace: new SpawnPace(), isExecedByShell };
   return {
     ...(switches["warm-shells"] && { shellSupply: (source) => new NextShell(source, pool) }),
     ...(switches["in-place"] && { inPlace }),
     ...(switches["direct-exec"] && {
       directExec: (spec, ownership) =>
-        spec.dialect === bash ? new DirectExec(spec, ownership, pace) : undefined,
+        spec.dialect === bash ? new DirectExec(spec, ownership, choice) : undefined,
     }),
     ...(switches["short-reports"] && { reportPlanner }),
   };

@@ -10,7 +10,7 @@ export interface ByteEncoder {
 
 export const base64Length = (bytes: number): number => Math.ceil(bytes / 3) * 4;
 
-/** A multiple of 3. Larger pieces make strings that the engine collects later, and a flood's memory grows by 100 MB. */
+/** A multiple of 3. Larger pieces make strings that the engine collects later, and a flood's memory grows twice as much. */
 const pieceBytes = 3 * 1024;
 
 export function base64Into(target: Buffer, at: number, bytes: Uint8Array): number {

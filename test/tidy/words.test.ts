@@ -27,6 +27,12 @@ const banned: { pattern: RegExp; use: string }[] = [
   { pattern: /\bback-pressure\b/i, use: "backpressure" },
   { pattern: /\b(?:the|its|their) (?:door|doors|house|rooms?)\b/i, use: "listener, services, capacity" },
   { pattern: /\bways? in\b/i, use: "listener, transport" },
+  { pattern: /\blanes?\b/i, use: "outgoing queue" },
+  { pattern: /\baskers?\b/i, use: "request context, client" },
+  { pattern: /\bkinship\b/i, use: "process ownership" },
+  { pattern: /\b(?:tr(?:y|ies|ied|ying)) (?:it |them )?again\b/i, use: "retry, repeat" },
+  { pattern: /\b(?:held|holds?|holding) back\b/i, use: "backpressure, delay" },
+  { pattern: /\b(?:gives?|gave|given) (?:it |everything )?back\b/i, use: "roll back, return" },
   {
     pattern: /\b(?:a|the|its|their|that|this|one|other|another|some|own) places?\b/i,
     use: "path, directory, offset, position, runtime, routing table",
@@ -47,8 +53,8 @@ const prose = [
   ...list("examples/**/*.md"),
   ...list("src/**/*.md"),
 ];
-const code = [...list("src/**/*.ts"), ...list("bench/**/*.ts"), ...list("examples/**/*.ts")];
-const shell = list("src/**/*.{sh,zsh}");
+const code = list("{src,bench,examples}/**/*.{ts,mjs,c,h}");
+const shell = list("{src,bench,examples}/**/*.{sh,zsh,py}");
 
 /** Text that people read, line by line: comments and strings of code, pages without their code. */
 function readableLines(file: string, text: string): string[] {
@@ -61,7 +67,8 @@ function readableLines(file: string, text: string): string[] {
       .replace(/`[^`\n]*`/g, "")
       .split("\n");
   }
-  if (!file.endsWith(".ts")) return text.split("\n").map((line) => /(?:^|\s)#(.*)$/.exec(line)?.[1] ?? "");
+  if (/\.(?:sh|zsh|py)$/.test(file))
+    return text.split("\n").map((line) => /(?:^|\s)#(.*)$/.exec(line)?.[1] ?? "");
   const kept = text.replace(
     /(\/\/.*|\/\*[\s\S]*?\*\/)|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|[^\n]/g,
     (_, comment?: string, string?: string) =>

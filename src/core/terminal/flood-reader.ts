@@ -70,8 +70,8 @@ export class FloodReader {
     const flood = this.#floods.shift();
     if (!flood) return;
     this.#floods.push(flood);
-    // The kernel hands out 4 KB at a time: to wait for the next ones is faster than another turn, if nothing else can be
-    // done meanwhile.
+    // The kernel hands out 4 KB at a time: to wait for the next ones is faster than another turn, if no other
+    // terminal has anything to do meanwhile.
     const mayWait = this.#floods.length === 1 && !this.typing.isBeside(flood.terminal);
     try {
       const length = flood.deliver(mayWait);

@@ -1,5 +1,6 @@
 // The direct-exec accelerator: the daemon starts a command that is one program itself, with the words, variables and
-// directory that bash would give it. Whatever is uncertain goes to a shell, and so does everything while spawns are slow.
+// directory that bash would give it. Whatever is uncertain goes to a shell, and while spawns are slow so
+// does what a shell would exec.
 
 import { accessSync, constants, statSync } from "node:fs";
 import type { DirectLauncher } from "../../core/command/runners/accelerators.ts";
@@ -19,6 +20,8 @@ const slowSpawnMs = 1.5;
 /** A single slow spawn may be the daemon's own doing, such as a garbage collection. */
 const slowSpawnsInRow = 2;
 const slowForMs = 5000;
+/** A program that runs for longer mostly waits. */
+const startingMs = 50;
 
 /**
  * Whether other work of the machine makes spawns slow. On a loaded machine a new process waits for a processor, and the
@@ -27,7 +30,7 @@ const slowForMs = 5000;
 export class SpawnPace {
   #slowUntil = 0;
   #slowInRow = 0;
-  #running = 0;
+  #last = { startedAt: Number.NEGATIVE_INFINITY, isRunning: false };
 
   constructor(readonly now = () => performance.now()) {}
 
@@ -35,23 +38,34 @@ export class SpawnPace {
     return this.now() < this.#slowUntil;
   }
 
-  /** Times a spawn. While other programs of the daemon run, its duration says nothing about the rest of the machine. */
-  measure<T>(spawn: () => T | undefined): T | undefined {
+  /** Times a spawn. Beside a program that was started just before, its duration says nothing about other work. */
+  measure<T extends Pick<SpawnedProcess, "exited">>(spawn: () => T | undefined): T | undefined {
+    const { startedAt, isRunning } = this.#last;
     const begin = this.now();
     const spawned = spawn();
-    if (this.#running === 0) this.#note(this.now() - begin);
-    if (spawned) this.#running++;
+    if (!spawned) return undefined;
+    if (!isRunning || begin - startedAt > startingMs) this.#note(this.now() - begin);
+    const started = { startedAt: begin, isRunning: true };
+    this.#last = started;
+    void spawned.exited.then(() => {
+      started.isRunning = false;
+    });
     return spawned;
-  }
-
-  ended(): void {
-    this.#running--;
   }
 
   #note(durationMs: number): void {
     this.#slowInRow = durationMs > slowSpawnMs ? this.#slowInRow + 1 : 0;
-    if (this.#slowInRow >= slowSpawnsInRow) this.#slowUntil = this.now() + slowForMs;
+    if (this.#slowInRow < slowSpawnsInRow) return;
+    this.#slowInRow = 0;
+    this.#slowUntil = this.now() + slowForMs;
   }
+}
+
+export interface ShellChoice {
+  /** Shared by all sessions. */
+  pace: SpawnPace;
+  /** Whether a shell would exec the program: results are then the same as without a shell. */
+  isExecedByShell(feed: CommandFeed): boolean;
 }
 
 export class DirectExec implements DirectLauncher {
@@ -64,23 +78,16 @@ export class DirectExec implements DirectLauncher {
   constructor(
     readonly spec: ShellSpec,
     readonly ownership: ProcessOwnership,
-    /** Shared by all sessions. */
-    readonly pace: SpawnPace,
+    readonly choice: ShellChoice,
   ) {}
 
   launch(feed: CommandFeed, settle: Launched["settle"]): Launched | undefined {
-    const process = this.pace.isSlow ? undefined : this.#start(feed);
+    if (this.choice.pace.isSlow && this.choice.isExecedByShell(feed)) return undefined;
+    const process = this.#start(feed);
     if (!process) return undefined;
     const { stdinFd } = process;
     const [canBeHandedOver, mayHandleSignals] = [() => true, () => true];
-    return {
-      ...{ process, stdinFd, canBeHandedOver, mayHandleSignals },
-      begin: () => {},
-      settle: (outcome) => {
-        this.pace.ended();
-        settle(outcome);
-      },
-    };
+    return { process, stdinFd, begin: () => {}, canBeHandedOver, mayHandleSignals, settle };
   }
 
   #start(feed: CommandFeed): SpawnedProcess | undefined {
@@ -98,7 +105,7 @@ export class DirectExec implements DirectLauncher {
       openStdin: feed.hasStdin,
     };
     const { sessionId } = this.spec;
-    const process = this.pace.measure(() => this.ownership.start(sessionId, () => trySpawn(request)));
+    const process = this.choice.pace.measure(() => this.ownership.start(sessionId, () => trySpawn(request)));
     if (process) this.ownership.addRoot(process.pid, { sessionId, commandId: feed.commandId });
     return process;
   }

@@ -37,16 +37,19 @@ class ReadinessSet {
     return controlEpoll({ epollFd: this.epollFd, events: EPOLLIN, data: BigInt(fd) }, operation, fd);
   }
 
+  serve(): void {
+    try {
+      this.#serveForOneTurn();
+    } finally {
+      // Without a byte in the socket Bun would not call again. Written last: the echo of a keystroke does not wait for it.
+      if (!writeWhole(this.wakeFd, wakeByte)) setTimeout(() => this.serve(), 1);
+    }
+  }
+
   /**
    * Serves readable descriptors one after the other, for a bounded time. The kernel moves each reported one to the end
    * of its list, so the rest come first in the next turn of the event loop.
    */
-  serve(): void {
-    this.#serveForOneTurn();
-    // Without a byte in the socket Bun would not call again. Written last: the echo of a keystroke does not wait for it.
-    if (!writeWhole(this.wakeFd, wakeByte)) setTimeout(() => this.serve(), 1);
-  }
-
   #serveForOneTurn(): void {
     const deadline = performance.now() + turnMs;
     do {

@@ -68,11 +68,11 @@ needs("linux").describe("in-place:", () => {
   });
 });
 
-// With direct-exec it is the daemon unless spawns are slow (test/unit/fast/direct-exec).
 describe("the parent of a program is", () => {
   const isDaemon = (fast: string) =>
     withSession(fast, async ({ out }, { pid }) => (await out("sh -c 'echo $PPID'")) === `${pid}`);
 
+  test("the daemon with direct-exec", async () => expect(await isDaemon("-short-reports")).toBe(true));
   test("the daemon with short-reports, as the shell execs it", async () =>
     expect(await isDaemon("-direct-exec")).toBe(true));
   test("a shell without both", async () => expect(await isDaemon("-direct-exec,-short-reports")).toBe(false));

@@ -1,8 +1,8 @@
-// Commands that are one program: the daemon starts it itself, or the shell becomes it. Nobody may tell it from one that
-// a shell has started and waits for.
+// Commands that are one program: the daemon starts it itself, or the shell becomes it. No client can tell it from one
+// that a shell has started and waits for.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
-import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
+import { startDaemon, startHere, type TestDaemon } from "../../support/daemon.ts";
 import { needs } from "../../support/needs.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { Random } from "../../support/random.ts";
@@ -64,6 +64,18 @@ describe.each([
     },
   );
 
+  // Direct exec starts it, as no shell would exec it.
+  needs("direct-exec").test(
+    "that has a relative path and dies by a signal says so, on any machine",
+    async () => {
+      const { run } = await newSession(wire, { ...bash, working_dir: daemon.dir });
+      const name = `crash${more.length}`;
+      writeFileSync(`${daemon.dir}/${name}`, "#!/bin/sh\nkill -SEGV $$\n", { mode: 0o755 });
+      for (let i = 0; i < 5; i++)
+        expect(await run(`./${name}`)).toMatchObject({ exit_code: 139, signal: "SIGSEGV", stderr: "" });
+    },
+  );
+
   test("is not taken by a function of the name of that word", async () => {
     const env = { "BASH_FUNC_exec%%": '() { echo EXECFN "$@"; }' };
     const { out } = await newSession(wire, { ...bash, env });
@@ -90,18 +102,28 @@ describe.each([
 });
 
 describe("a program", () => {
-  test("gets whatever the session has exported", async () => {
-    const { id, out, run } = await newSession(wire, bash);
-    expect(await out("/bin/echo hello")).toBe("hello");
-    expect((await run("/bin/false")).exit_code).toBe(1);
-    expect(await out("printenv SHLVL;")).toBe("1");
-    for (const value of values) {
-      await run("f() { :; }; unset HOME; true");
-      await run(`export A=${quoted(value)}`);
-      await wire.call("session.info", { session_id: id }); // knows what that has changed
-      expect((await run("printenv A")).stdout).toBe(`${value}\n`);
-    }
-  });
+  // Without short-reports no shell would exec the program, so the daemon starts it whatever the load is.
+  needs("direct-exec", "in-place").test(
+    "that the daemon starts uses up no shell, whatever the session has exported",
+    async () => {
+      await using direct = await startHere({ env: { TRL_FAST: "-short-reports" } });
+      using own = await direct.connect();
+      const { id, out, run } = await newSession(own, bash);
+      const pid = await out("echo $BASHPID");
+      expect(await out("/bin/echo hello")).toBe("hello");
+      expect((await run("/bin/false")).exit_code).toBe(1);
+      expect(await out("printenv SHLVL;")).toBe("1");
+      expect(await out("echo $BASHPID")).toBe(pid);
+      for (const value of values) {
+        await run("f() { :; }; unset HOME; true");
+        await run(`export A=${quoted(value)}`);
+        await own.call("session.info", { session_id: id }); // knows what that has changed
+        const another = await out("echo $BASHPID");
+        expect((await run("printenv A")).stdout).toBe(`${value}\n`);
+        expect(await out("echo $BASHPID")).toBe(another);
+      }
+    },
+  );
 
   test("has its input, its directory, and a number that the next command is told", async () => {
     const { out, run } = await newSession(wire, bash);

@@ -53,7 +53,7 @@ export const defineFunctions = (functions: ByteString): ByteString =>
 /** Operands of an `exec` that connects the command's stdin and closes trl's own descriptors. */
 export const descriptors = (feed: CommandFeed): string => `${feed.hasStdin ? "0<&5 " : ""}3<&- 4<&- 5<&-`;
 
-/** A warm shell enters the session's directory. If `cd` fails, __trl_astray stays set, and the prologue tries again. */
+/** A warm shell enters the session's directory. If `cd` fails, __trl_astray stays set, and the prologue repeats it. */
 export function waitInDirectory(state: ShellState, builtin: string): ByteString {
   return `${builtin} cd -- ${quote(state.workingDir)} && __trl_astray=\n${restoreOldpwd(state, builtin)}`;
 }

@@ -95,7 +95,7 @@ export class MasterReader implements PtyOutput {
 
   /**
    * Reads what is available. With `mayWait`, a read of an empty master waits for the kernel thread that flushes the
-   * output, which blocks the event loop; so the time is bounded, too.
+   * output, which blocks the event loop; so no further read begins after `readTurnMs`.
    */
   read(into: Uint8Array, mayWait: boolean): number {
     if (this.#isStopped) return 0;
