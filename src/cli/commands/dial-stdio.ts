@@ -6,7 +6,7 @@ import { type SocketFlags, serveFlagsFrom, socketArgs, socketPathFrom } from "..
 import { engineSettings } from "../engine-environment.ts";
 import { CliError, unavailableExitCode } from "../errors.ts";
 import { ownProgram, untilReached } from "../own-program.ts";
-import { bridge, type DaemonSocket, openSocket } from "./dial-stdio-bridge.ts";
+import { bridge, type DaemonSocket, openSocket } from "../dial-stdio-bridge.ts";
 
 const args = {
   ...socketArgs,

@@ -11,7 +11,7 @@ import { bytes as bytesText } from "../ui/format.ts";
 import { jsonText, note } from "../ui/print.ts";
 import { AlternateScreen } from "../ui/terminal/alternate-screen.ts";
 import { restoreText, say } from "../ui/terminal/user-terminal.ts";
-import { type Follower, followCommand, followTerminal, type StreamName } from "./logs-follow.ts";
+import { type Follower, followCommand, followTerminal, type StreamName } from "../logs-follow.ts";
 
 const args = {
   ...socketArgs,

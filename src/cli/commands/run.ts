@@ -8,7 +8,7 @@ import { secondsFrom } from "../numbers.ts";
 import { runtimeArgs, runtimeChoiceFrom } from "../runtime-args.ts";
 import { quoteWords } from "../shell-words.ts";
 import { startTemporaryDaemon } from "../temporary-daemon.ts";
-import { runInSession } from "./run-in-session.ts";
+import { runInSession } from "../run-in-session.ts";
 
 const args = {
   ...socketArgs,

@@ -1,18 +1,18 @@
 // Runs a command in a session and forwards output, input, signals and exit code.
 import { resolve } from "node:path";
-import { lostError } from "../../client/errors.ts";
-import { TrlError } from "../../protocol/errors.ts";
-import type { ExitFrame } from "../../protocol/exec.ts";
-import type { Params } from "../../protocol/methods.ts";
-import type { DaemonClient, StreamFrame } from "../client.ts";
-import { callersEnvironment } from "../environment.ts";
-import { CliError, lostDaemon, reportError, unavailableExitCode } from "../errors.ts";
-import type { Interrupts } from "../interrupts.ts";
-import { isReaderClosed, OutputWriter } from "../output-writer.ts";
-import type { RuntimeChoice } from "../runtime-args.ts";
-import { findEntry, isLive, listAll, reasonOf } from "../sessions.ts";
-import { note } from "../ui/print.ts";
-import { writeInput } from "../write-input.ts";
+import { lostError } from "../client/errors.ts";
+import { TrlError } from "../protocol/errors.ts";
+import type { ExitFrame } from "../protocol/exec.ts";
+import type { Params } from "../protocol/methods.ts";
+import type { DaemonClient, StreamFrame } from "./client.ts";
+import { callersEnvironment } from "./environment.ts";
+import { CliError, lostDaemon, reportError, unavailableExitCode } from "./errors.ts";
+import type { Interrupts } from "./interrupts.ts";
+import { isReaderClosed, OutputWriter } from "./output-writer.ts";
+import type { RuntimeChoice } from "./runtime-args.ts";
+import { findEntry, isLive, listAll, reasonOf } from "./sessions.ts";
+import { note } from "./ui/print.ts";
+import { writeInput } from "./write-input.ts";
 import { runForJson } from "./run-for-json.ts";
 
 export interface Wanted {

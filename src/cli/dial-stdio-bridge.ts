@@ -1,6 +1,6 @@
 // Copies bytes between a socket and standard input and output, with backpressure in both directions.
-import { requireTrustedSocket } from "../../util/trusted-socket.ts";
-import { CliError, unavailableExitCode } from "../errors.ts";
+import { requireTrustedSocket } from "../util/trusted-socket.ts";
+import { CliError, unavailableExitCode } from "./errors.ts";
 
 export interface BridgeOptions {
   greeting: string | undefined;

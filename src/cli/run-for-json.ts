@@ -1,11 +1,11 @@
 // `trl run --json`: runs a command to its end and prints the result as one JSON object.
 
-import { errorCodes, TrlError } from "../../protocol/errors.ts";
-import type { RunParams, RunResult } from "../../protocol/exec.ts";
-import type { DaemonClient } from "../client.ts";
-import { CliError, usageExitCode } from "../errors.ts";
-import type { Interrupts } from "../interrupts.ts";
-import { printJson } from "../ui/print.ts";
+import { errorCodes, TrlError } from "../protocol/errors.ts";
+import type { RunParams, RunResult } from "../protocol/exec.ts";
+import type { DaemonClient } from "./client.ts";
+import { CliError, usageExitCode } from "./errors.ts";
+import type { Interrupts } from "./interrupts.ts";
+import { printJson } from "./ui/print.ts";
 
 interface RunOptions {
   interrupts: Interrupts;

@@ -1,9 +1,9 @@
 // Follows the output of a command or terminal of another client, from an offset up to now or to the end.
 
-import type { Encoding, ExitFrame, StreamSummary } from "../../protocol/exec.ts";
-import type { DaemonClient, StreamFrame, TerminalFrame } from "../client.ts";
-import { lostDaemon } from "../errors.ts";
-import type { TerminalEntry } from "../sessions.ts";
+import type { Encoding, ExitFrame, StreamSummary } from "../protocol/exec.ts";
+import type { DaemonClient, StreamFrame, TerminalFrame } from "./client.ts";
+import { lostDaemon } from "./errors.ts";
+import type { TerminalEntry } from "./sessions.ts";
 
 export type StreamName = "stdout" | "stderr";
 
