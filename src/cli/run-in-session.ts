@@ -9,11 +9,11 @@ import { callersEnvironment } from "./environment.ts";
 import { CliError, lostDaemon, reportError, unavailableExitCode } from "./errors.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { isReaderClosed, OutputWriter } from "./output-writer.ts";
+import { runForJson } from "./run-for-json.ts";
 import type { RuntimeChoice } from "./runtime-args.ts";
 import { findEntry, isLive, listAll, reasonOf } from "./sessions.ts";
 import { note } from "./ui/print.ts";
 import { writeInput } from "./write-input.ts";
-import { runForJson } from "./run-for-json.ts";
 
 export interface Wanted {
   command: string;

@@ -3,10 +3,10 @@
 import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags } from "../check-flags.ts";
 import { type SocketFlags, serveFlagsFrom, socketArgs, socketPathFrom } from "../connection.ts";
+import { bridge, type DaemonSocket, openSocket } from "../dial-stdio-bridge.ts";
 import { engineSettings } from "../engine-environment.ts";
 import { CliError, unavailableExitCode } from "../errors.ts";
 import { ownProgram, untilReached } from "../own-program.ts";
-import { bridge, type DaemonSocket, openSocket } from "../dial-stdio-bridge.ts";
 
 const args = {
   ...socketArgs,

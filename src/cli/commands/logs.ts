@@ -4,6 +4,7 @@ import { type ArgsDef, defineCommand } from "citty";
 import { checkFlags } from "../check-flags.ts";
 import { connect, socketArgs, socketPathFrom } from "../connection.ts";
 import { CliError, usageExitCode } from "../errors.ts";
+import { type Follower, followCommand, followTerminal, type StreamName } from "../logs-follow.ts";
 import { countFrom } from "../numbers.ts";
 import { isReaderClosed, OutputWriter } from "../output-writer.ts";
 import { findTarget, oneName, type Target } from "../targets.ts";
@@ -11,7 +12,6 @@ import { bytes as bytesText } from "../ui/format.ts";
 import { jsonText, note } from "../ui/print.ts";
 import { AlternateScreen } from "../ui/terminal/alternate-screen.ts";
 import { restoreText, say } from "../ui/terminal/user-terminal.ts";
-import { type Follower, followCommand, followTerminal, type StreamName } from "../logs-follow.ts";
 
 const args = {
   ...socketArgs,

@@ -5,10 +5,10 @@ import { socketArgs, socketPathFrom, tryConnect } from "../connection.ts";
 import { CliError, usageExitCode } from "../errors.ts";
 import { Interrupts } from "../interrupts.ts";
 import { secondsFrom } from "../numbers.ts";
+import { runInSession } from "../run-in-session.ts";
 import { runtimeArgs, runtimeChoiceFrom } from "../runtime-args.ts";
 import { quoteWords } from "../shell-words.ts";
 import { startTemporaryDaemon } from "../temporary-daemon.ts";
-import { runInSession } from "../run-in-session.ts";
 
 const args = {
   ...socketArgs,

@@ -3,7 +3,7 @@
 import type { OutputState } from "../../upgrade/schema/commands.ts";
 import type { Packing, Unpacking } from "../../upgrade/schema/fields.ts";
 import type { Sink } from "../process/pipe-reader.ts";
-import { StreamLog } from "../process/stream-log.ts";
+import { type OnHeld, StreamLog } from "../process/stream-log.ts";
 
 export const streamNames = ["stdout", "stderr"] as const;
 export type StreamName = (typeof streamNames)[number];
@@ -32,20 +32,20 @@ export class CommandOutput {
   #isComplete = false;
   #takesAll = false;
 
-  constructor(stdout: StreamLog, stderr: StreamLog) {
-    this.stdout = stdout;
-    this.stderr = stderr;
-    stdout.onHeld = stderr.onHeld = (bytes) => {
+  private constructor(create: (stream: StreamName, onHeld: OnHeld) => StreamLog) {
+    const onHeld: OnHeld = (bytes) => {
       for (const observer of this.#observers) observer.held(bytes);
     };
+    this.stdout = create("stdout", onHeld);
+    this.stderr = create("stderr", onHeld);
   }
 
   static keeping(bytesMax: number): CommandOutput {
-    return new CommandOutput(new StreamLog(bytesMax), new StreamLog(bytesMax));
+    return new CommandOutput((_, onHeld) => new StreamLog(bytesMax, onHeld));
   }
 
-  static from({ stdout, stderr }: OutputState, given: Unpacking): CommandOutput {
-    return new CommandOutput(StreamLog.from(stdout, given), StreamLog.from(stderr, given));
+  static from(state: OutputState, given: Unpacking): CommandOutput {
+    return new CommandOutput((stream, onHeld) => StreamLog.from(state[stream], given, onHeld));
   }
 
   get heldBytes(): number {

@@ -15,20 +15,21 @@ const nothing = new Uint8Array(0);
 /** More than the length of any character. */
 const seamBytes = 16;
 
+/** Memory that a log has allocated (positive) or freed (negative). */
+export type OnHeld = (bytes: number) => void;
+
 export class StreamLog {
   #buffer = new Uint8Array(0);
   #total = 0;
   #keptBytesMax: number;
   #headMax: number;
   #capacity: number;
-  /** Reports memory that the log has allocated (positive) or freed (negative). */
-  onHeld: ((bytes: number) => void) | undefined;
   /** The start of the tail at the last resize: earlier bytes are overwritten, whatever the capacity is now. */
   #overwrittenTo = 0;
 
   /** Restores the log of the program before an upgrade. */
-  static from(state: LogState, given: Unpacking): StreamLog {
-    const log = new StreamLog(state.keptBytesMax);
+  static from(state: LogState, given: Unpacking, onHeld?: OnHeld): StreamLog {
+    const log = new StreamLog(state.keptBytesMax, onHeld);
     const tail = given.bytes(state.tail);
     log.#capacity = state.capacity;
     log.#total = state.total;
@@ -51,7 +52,10 @@ export class StreamLog {
     };
   }
 
-  constructor(keptBytesMax: number) {
+  constructor(
+    keptBytesMax: number,
+    readonly onHeld?: OnHeld,
+  ) {
     this.#keptBytesMax = keptBytesMax;
     this.#capacity = Math.max(keptBytesMax, outputLogMinBytes);
     this.#headMax = headOf(keptBytesMax);

@@ -148,13 +148,12 @@ test("after shrink it has its head, its tail and the bytes that a reader needs",
   });
   fc.assert(
     fc.property(steps, (given) => {
-      const output = new StreamLog(4 * 1024 * 1024);
       let whole = Buffer.alloc(0);
       let cursor = 0;
       let heldBytes = 0;
-      output.onHeld = (bytes) => {
+      const output = new StreamLog(4 * 1024 * 1024, (bytes) => {
         heldBytes += bytes;
-      };
+      });
       for (const [what, kb] of given) {
         if (what === "read") cursor = Math.min(whole.length, cursor + kb * 1024);
         else if (what === "push") {
