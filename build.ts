@@ -1,44 +1,12 @@
 // Compiles the one executable: for this machine by default, for all platforms with --all, with checksums. Builds the
 // package that clients import as well; with --package only that.
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { buildPackage } from "./scripts/build-package.ts";
+import { compile, targets } from "./scripts/compile.ts";
 import { version } from "./src/util/version.ts";
 
 const outDir = "dist";
-const targets = [
-  "linux-x64",
-  "linux-arm64",
-  "linux-x64-musl",
-  "linux-arm64-musl",
-  "darwin-x64",
-  "darwin-arm64",
-] as const;
-
-async function compile(outfile: string, target?: (typeof targets)[number]): Promise<void> {
-  const result = await Bun.build({
-    entrypoints: ["src/main.ts"],
-    target: "bun",
-    minify: true,
-    sourcemap: "inline",
-    bytecode: true,
-    format: "esm",
-    splitting: true, // each verb loads only its own chunks
-    define: { "process.env.NODE_ENV": '"production"' },
-    compile: {
-      outfile,
-      ...(target ? { target: `bun-${target}` as Bun.Build.CompileTarget } : {}),
-      // The executable must not read configuration from its working directory.
-      autoloadDotenv: false,
-      autoloadBunfig: false,
-      autoloadTsconfig: false,
-      autoloadPackageJson: false,
-    },
-  });
-  if (!result.success) throw new AggregateError(result.logs, `${outfile} could not be built`);
-  // Source maps are embedded in the executable.
-  for (const { kind, path } of result.outputs) if (kind === "sourcemap") rmSync(path, { force: true });
-}
 
 async function buildAll(): Promise<void> {
   const sums: string[] = [];

@@ -71,6 +71,11 @@ const notRun: Record<string, string> = {
   "trl upgrade ": "three ways to the same; upgrade.test.ts and upgrade-failures.test.ts go them",
   "PAGER=cat ": "a list of variables; isolation-env.test.ts knows them",
   "\\n[trl: N": "the form of a marker",
+  "chmod +x trl-darwin":
+    "installs into the user's home; the files are tested by macos-executables.full.test.ts",
+  "sha256sum --ignore-missing": "needs all executables, which take a minute to build",
+  "xattr ": "macOS",
+  "codesign ": "macOS",
 };
 
 /** What its commands need of the machine beyond a shell. */

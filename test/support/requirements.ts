@@ -185,6 +185,10 @@ const table = {
     apt: ["chromium", "fonts-dejavu-core"],
     brew: ["--cask chromium"],
   },
+  "macOS builds": {
+    problem: () => notInstalled("npm") ?? remembered("macos-builds", macosBuildProblem),
+    hint: "Bun for macOS is downloaded from the npm registry, which must be reachable",
+  },
 } satisfies Record<string, Requirement>;
 
 export type RequirementName = keyof typeof table;
@@ -244,6 +248,14 @@ function setuidProblem(): Problem | undefined {
 /** ssh and its tools refuse to work for a uid that has no account, as in some containers. */
 function accountProblem(): Problem | undefined {
   return succeeds(["id", "-un"]) ? undefined : cannot("this user has no account");
+}
+
+/** To compile for another platform, Bun downloads its own executable for it, once. */
+function macosBuildProblem(): string | undefined {
+  const isThere = succeeds(["npm", "view", `@oven/bun-darwin-x64@${Bun.version}`, "version"]);
+  return isThere
+    ? undefined
+    : `the npm registry does not have Bun ${Bun.version} for macOS, or does not answer`;
 }
 
 /** What an ordinary user may do, also where root runs the tests. */
