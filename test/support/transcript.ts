@@ -78,6 +78,8 @@ const rules: [RegExp, string][] = [
   ],
   // of what a killed daemon had left: a shell that waited for its next command may be just about to end
   [/("message":"ended what a killed daemon had left","processes":)\d+/g, "$1<n>"],
+  // of a leftover process: on a busy machine the child of the shell has not begun its program yet
+  [/(\{'pid': <n>, 'command': ')(?:python3 -m http\.server \d+|\/bin\/bash \(subshell\))/g, "$1python3"],
   // of a screen: how a shell draws its prompt is its own business
   [/(["']alternate_screen["']: ?\w+, ?["']offset["']: ?)\d+/g, "$1<n>"],
   [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<date>"],
