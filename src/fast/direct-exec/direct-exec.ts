@@ -2,6 +2,7 @@
 // directory that bash would give it. Whatever is uncertain goes to a shell, and so does everything while spawns are slow.
 
 import { accessSync, constants, statSync } from "node:fs";
+import type { CommandOutcome } from "../../core/command/command.ts";
 import type { DirectLauncher } from "../../core/command/runners/accelerators.ts";
 import type { Launched } from "../../core/command/runners/runner.ts";
 import type { ShellSpec } from "../../core/command/runners/shell-spec.ts";
@@ -68,7 +69,7 @@ export class DirectExec implements DirectLauncher {
     readonly pace: SpawnPace,
   ) {}
 
-  launch(feed: CommandFeed, settle: Launched["settle"]): Launched | undefined {
+  launch(feed: CommandFeed, settle: (outcome: CommandOutcome) => void): Launched | undefined {
     const process = this.pace.isSlow ? undefined : this.#start(feed);
     if (!process) return undefined;
     const { stdinFd } = process;
@@ -79,6 +80,7 @@ export class DirectExec implements DirectLauncher {
       settle: (outcome) => {
         this.pace.ended();
         settle(outcome);
+        return true;
       },
     };
   }

@@ -9,7 +9,7 @@
 #
 # shellcheck disable=SC1091 # the sourced files are descriptors
 unset BASH_ENV
-__trl_shopt0=${BASHOPTS-}
+__trl_shopt0=${BASHOPTS-} __trl_done=1
 
 # report.sh; empty for one command that needs no whole report, so that bash reads less before it.
 @REPORT@

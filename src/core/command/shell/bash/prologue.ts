@@ -34,6 +34,7 @@ export function prologue(given: CommandFeed, dir: string, plan: ReportPlan): Byt
     // Programs do not get arrays.
     parts.commandLine("builtin unset -v", givenNames(feed, /[aA]/)) +
     parts.applyEnv(feed, "builtin") +
+    parts.beginLine(dir, words) +
     guardReport(feed, dir, plan) +
     defineGivenFunctions(feed) +
     (lateScript === aliasesOn && !hasAliases(feed.state) ? "" : lateScript) +

@@ -50,6 +50,7 @@ __trl_report() {
   [ -z "${__trl_wraps_trap-}" ] || . @HANDLERS_FILE@
   return "$1"
 }
+__trl_done=1
 trap '{ __trl_report "$?"; } >/dev/null 2>&1' EXIT
 
 # The state script arrives here. It clears __trl_astray once the shell is in the session's directory.
