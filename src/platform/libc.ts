@@ -55,6 +55,9 @@ export function widenPipe(fd: number): void {
 /** Another descriptor of the same open file, for the caller to close. Undefined without a free one, or outside of Linux. */
 export const duplicate = (fd: number): number | undefined => (isLinux ? linux.duplicate(fd) : undefined);
 
+/** Bytes that a pipe or a socket holds for its reader; undefined outside of Linux. */
+export const unreadBytes = (fd: number): number | undefined => (isLinux ? linux.unreadBytes(fd) : undefined);
+
 const pollEntry = new Int32Array(2); // struct pollfd: int fd; short events, revents
 
 /** The events that `poll` reports right now for the descriptor. */

@@ -6,6 +6,7 @@ import { cleanupIntervalMs, youngCensusMs } from "../core/limits.ts";
 import type { ProcessOwnership } from "../core/process/ownership.ts";
 import type { RuntimeEvents } from "../core/session/events.ts";
 import type { Terminal } from "../core/terminal/terminal.ts";
+import { lostReason } from "../protocol/exec.ts";
 import type { Journal } from "./journal.ts";
 import type { EndedRecord, StartedRecord } from "./journal-record.ts";
 
@@ -78,13 +79,13 @@ function startedCommand({ command, sessionId, kind }: CommandRecord): StartedRec
 
 function endedCommand(record: CommandRecord): EndedRecord {
   const { outcome, output } = record.command;
-  const { exitCode, signal, reason, durationMs, receipt } = outcome!;
+  const { exitCode, signal, reason, durationMs, receipt, failure } = outcome!;
   return {
     ...startedCommand(record),
     endedAt: record.endedAt!.getTime(),
     exitCode,
     signal,
-    reason,
+    reason: failure === undefined ? reason : lostReason,
     durationMs,
     stdoutBytes: output.stdout.totalBytes,
     stderrBytes: output.stderr.totalBytes,

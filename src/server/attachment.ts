@@ -2,7 +2,7 @@
 // nothing within the stall timeout is detached, so that backpressure does not block the command for ever.
 import type { KnownCommand } from "../core/command/command.ts";
 import { type Offsets, type OutputReader, type StreamName, streamNames } from "../core/command/output.ts";
-import { type Encoding, type ExitFrame, isTimeout } from "../protocol/exec.ts";
+import { type Encoding, type ExitFrame, isTimeout, lostExitCode, lostReason } from "../protocol/exec.ts";
 import { encodeFrame } from "../protocol/frame.ts";
 import { AttachmentWindow } from "./attachment-window.ts";
 import { base64FrameBytesMax, frameBytesMax } from "./limits.ts";
@@ -148,20 +148,22 @@ export class Attachment implements QueueSubscriber {
 
   #sendExit(): void {
     const { command, queue } = this.#spec;
-    const { exitCode, signal, reason, durationMs, leftovers, receipt } = command.outcome!;
+    const { exitCode, signal, reason, durationMs, leftovers, receipt, failure } = command.outcome!;
+    const isLost = failure !== undefined;
     queue.send(
       encodeFrame({
         stream_id: command.id,
         type: "exit",
-        exit_code: exitCode,
-        signal,
-        reason,
+        exit_code: isLost ? lostExitCode : exitCode,
+        signal: isLost ? null : signal,
+        reason: isLost ? lostReason : reason,
         duration_ms: durationMs,
         timed_out: isTimeout(reason),
         stdout_bytes: command.output.stdout.totalBytes,
         stderr_bytes: command.output.stderr.totalBytes,
         leftovers,
         receipt,
+        ...(isLost ? { error: { code: "SPAWN_FAILED", message: failure } } : {}),
       } satisfies ExitFrame),
     );
     this.end();

@@ -62,6 +62,8 @@ export interface CommandOutcome {
   isOwnEnd: boolean;
   /** Also where the command ended by itself: the signal may reach a shell that goes on later. Absent after an upgrade. */
   wasSignalled?: boolean;
+  /** The shell ended before the command began; what it said. */
+  failure?: string;
 }
 
 export class Command implements KnownCommand {

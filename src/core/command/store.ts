@@ -168,11 +168,16 @@ export class CommandStore {
   #end(record: CommandRecord): void {
     const { command } = record;
     record.endedAt = new Instant();
-    const { reason, exitCode, durationMs } = command.outcome!;
+    const { reason, exitCode, durationMs, failure } = command.outcome!;
     const { stdout, stderr } = command.output;
-    this.tally.add(reason, exitCode, durationMs, stdout.totalBytes + stderr.totalBytes);
     this.#running.delete(command.id);
     this.events.commandEnded(record);
+    // A command that never began may be sent again with the same id.
+    if (failure !== undefined) {
+      this.budget.remove(command.output);
+      return;
+    }
+    this.tally.add(reason, exitCode, durationMs, stdout.totalBytes + stderr.totalBytes);
     command.output.compact();
     this.#retain(record);
     this.forgetOld();

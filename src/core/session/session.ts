@@ -9,7 +9,7 @@ import type { Unpacking } from "../../upgrade/schema/fields.ts";
 import { newId } from "../../util/ids.ts";
 import { Command, type CommandOutcome } from "../command/command.ts";
 import { CommandOutput } from "../command/output.ts";
-import { gather } from "../command/result.ts";
+import { failureBefore, gather } from "../command/result.ts";
 import { resumeCommand } from "../command/resume-command.ts";
 import type { Launched } from "../command/runners/runner.ts";
 import { type CommandDetails, type CommandRecord, shownText } from "../command/store.ts";
@@ -95,7 +95,10 @@ export class Session {
     const { ownership } = context;
     ownership.addRoot(state.pid, { sessionId: this.id, commandId: state.id });
     const command = resumeCommand(state, given, new MeteredRun(sessionIsolation, state.meter), ownership);
-    this.#track(command, details, (outcome) => runner.settleResumed(outcome));
+    this.#track(command, details, (outcome) => {
+      runner.settleResumed(outcome);
+      return true;
+    });
   }
 
   get id(): string {
@@ -243,16 +246,19 @@ export class Session {
   }
 
   #finish(command: Command, settle: Launched["settle"], outcome: CommandOutcome): CommandOutcome {
-    settle(outcome);
+    const hasBegun = settle(outcome);
+    if (!hasBegun && (outcome.reason === "exit" || outcome.reason === "signal"))
+      outcome.failure = failureBefore(this.spec.shell, command.output, outcome);
     this.totals.add(outcome.receipt);
     command.input?.end();
     command.output.complete();
     if (this.#phase.state !== "terminated") this.#phase = advance(this.#phase, idle);
     this.touch();
     this.lingering.add(command.pipes);
-    const { exitCode, reason, durationMs } = outcome;
+    const { exitCode, reason, durationMs, failure } = outcome;
     const ids = { session: this.id, command: command.id };
-    this.spec.context.log.debug("command ended", { ...ids, reason, exitCode, durationMs });
+    if (failure !== undefined) this.spec.context.log.warn("a command did not begin", { ...ids, failure });
+    else this.spec.context.log.debug("command ended", { ...ids, reason, exitCode, durationMs });
     return outcome;
   }
 

@@ -3,6 +3,7 @@
 // does what a shell would exec.
 
 import { accessSync, constants, statSync } from "node:fs";
+import type { CommandOutcome } from "../../core/command/command.ts";
 import type { DirectLauncher } from "../../core/command/runners/accelerators.ts";
 import type { Launched } from "../../core/command/runners/runner.ts";
 import type { ShellSpec } from "../../core/command/runners/shell-spec.ts";
@@ -81,13 +82,20 @@ export class DirectExec implements DirectLauncher {
     readonly choice: ShellChoice,
   ) {}
 
-  launch(feed: CommandFeed, settle: Launched["settle"]): Launched | undefined {
+  launch(feed: CommandFeed, settle: (outcome: CommandOutcome) => void): Launched | undefined {
     if (this.choice.pace.isSlow && this.choice.isExecedByShell(feed)) return undefined;
     const process = this.#start(feed);
     if (!process) return undefined;
     const { stdinFd } = process;
     const [canBeHandedOver, mayHandleSignals] = [() => true, () => true];
-    return { process, stdinFd, begin: () => {}, canBeHandedOver, mayHandleSignals, settle };
+    return {
+      ...{ process, stdinFd, canBeHandedOver, mayHandleSignals },
+      begin: () => {},
+      settle: (outcome) => {
+        settle(outcome);
+        return true;
+      },
+    };
   }
 
   #start(feed: CommandFeed): SpawnedProcess | undefined {

@@ -4,7 +4,7 @@ import type { ShellSpec } from "../../core/command/runners/shell-spec.ts";
 import { type CommandFeed, inPlaceWords } from "../../core/command/shell/dialect.ts";
 import { type ByteString, bytesOf } from "../../core/process/byte-string.ts";
 import type { ProcessOwnership } from "../../core/process/ownership.ts";
-import { writeWhole } from "../../platform/libc.ts";
+import { unreadBytes, writeWhole } from "../../platform/libc.ts";
 import type { InPlaceKind } from "./in-place-kind.ts";
 import { type InPlaceRun, InPlaceRuns } from "./in-place-runs.ts";
 
@@ -27,6 +27,11 @@ export class InPlaceShell extends SessionShell {
       beforeWake();
       writeWhole(fd, bytesOf(list === undefined ? inPlaceWords.run : inPlaceWords.runAndList + list));
     });
+  }
+
+  /** Whether the shell has read the last run from its pipe; the command is the next thing that it does. */
+  get hasTakenRun(): boolean {
+    return this.commandFd === undefined || unreadBytes(this.commandFd) === 0;
   }
 
   ranInPlace(directory: ByteString, hasMoved: boolean): void {

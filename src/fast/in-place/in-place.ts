@@ -40,12 +40,14 @@ function launch(
     begin: () => run.begin(),
     settle: (outcome) => {
       const { end } = run;
+      const hasBegun = end !== undefined || shell.hasTakenRun;
       // A signal may reach the shell a moment after the command has ended.
       const isReusable = end?.variables !== undefined && !outcome.wasSignalled;
       if (!isReusable) void supply.discard(shell);
-      if (!end || !outcome.isOwnEnd) return session.settle(outcome);
+      if (!end || !outcome.isOwnEnd) return session.settle(outcome, hasBegun);
       shellState.endedWithoutReport(end.exitCode, changesIn(shellState.state, end));
       if (isReusable) reuse(shell, feed, end, session);
+      return true;
     },
   };
 }

@@ -71,6 +71,9 @@ export function ioctlNumber(fd: number, request: number): number | undefined {
   return libc().ioctl(fd, request, ptr(count)) === 0 ? count[0]! : undefined;
 }
 
+export const FIONREAD = 0x541b;
+export const unreadBytes = (fd: number): number | undefined => ioctlNumber(fd, FIONREAD);
+
 const PR_SET_PDEATHSIG = 1;
 const PR_SET_CHILD_SUBREAPER = 36;
 

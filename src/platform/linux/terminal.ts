@@ -1,12 +1,11 @@
 // The terminal of a process on Linux: found by its number in /proc, and opened without becoming the controlling terminal.
 import { closeSync, constants, openSync, readFileSync } from "node:fs";
 import type { OutputValve } from "../terminal.ts";
-import { duplicate, ioctl, ioctlNumber, ioctlOpen, ioctlWith } from "./libc.ts";
+import { duplicate, FIONREAD, ioctl, ioctlNumber, ioctlOpen, ioctlWith } from "./libc.ts";
 
 const TCXONC = 0x540a;
 const TCOOFF = 0;
 const TCOON = 1;
-const FIONREAD = 0x541b;
 const TIOCGPTN = 0x80045430;
 const TIOCSWINSZ = 0x5414;
 const TIOCGPTPEER = 0x5441;

@@ -54,11 +54,11 @@ needs("other users").test(
     chmodSync(home, 0);
     // A shell that was started ahead may be there already; the one after it cannot get in. Each takes one such command.
     const shut = await until("a shell that cannot enter", async () => {
-      const result = await session.run("(echo $x)");
-      return result.exit_code === 126 ? result : undefined;
+      const reply = await wire.request("exec.run", { session_id: session.id, command: "(echo $x)" });
+      return reply["error"] as { code: string; message: string } | undefined;
     });
-    expect(shut.stdout).toBe("");
-    expect(shut.stderr).toContain("Permission denied");
+    expect(shut.code).toBe("SPAWN_FAILED");
+    expect(shut.message).toContain("Permission denied");
     chmodSync(home, 0o700);
     expect(await session.out("echo $x; pwd")).toBe(`1\n${home}`);
   },

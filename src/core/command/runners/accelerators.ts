@@ -55,7 +55,7 @@ export interface ShellSupply {
 
 export interface DirectLauncher {
   /** Undefined where the command needs a shell. */
-  launch(feed: CommandFeed, settle: Launched["settle"]): Launched | undefined;
+  launch(feed: CommandFeed, settle: (outcome: CommandOutcome) => void): Launched | undefined;
 }
 
 export interface InPlaceRunner {
@@ -72,7 +72,7 @@ export interface InPlaceSession {
   readonly shellState: SessionShellState;
   readonly supply: ShellSupply;
   /** The shell ended with the command, as one that the command has for itself. */
-  settle(outcome: CommandOutcome): void;
+  settle(outcome: CommandOutcome, hasBegun: boolean): boolean;
 }
 
 export type ReportPlanner = (feed: CommandFeed) => ReportPlan;

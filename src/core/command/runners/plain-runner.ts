@@ -55,7 +55,7 @@ export class PlainRunner implements CommandRunner {
       stdinFd: process.stdinFd,
       mayHandleSignals: () => true,
       begin: () => {},
-      settle: () => {},
+      settle: () => true,
     };
   }
 

@@ -22,8 +22,8 @@ export interface Launched {
   mayHandleSignals: () => boolean;
   /** Lets the command run. Called once, when its output is being read. */
   begin(): void;
-  /** Called once, when the command has ended. */
-  settle(outcome: CommandOutcome): void;
+  /** Called once, when the command has ended. False where its shell ended before the command began. */
+  settle(outcome: CommandOutcome): boolean;
 }
 
 export interface CommandRunner {

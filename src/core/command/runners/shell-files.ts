@@ -1,5 +1,14 @@
 // The private directory of one shell: its scripts and its state report.
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { closeFd } from "../../../platform/libc.ts";
 import { shellStateMaxBytes } from "../../limits.ts";
 import { type ByteString, byteStringOf } from "../../process/byte-string.ts";
@@ -18,6 +27,15 @@ export class ShellFiles {
     /** Environment that the shell was started with. */
     readonly launchEnv: SharedEnv,
   ) {}
+
+  /**
+   * Whether the shell gave the sign that its command begins. Where the command itself has emptied the directory, the sign
+   * is gone together with the boot program.
+   */
+  get hasBegun(): boolean {
+    const { dir, dialect } = this;
+    return existsSync(`${dir}/${shellFiles.report}`) || !existsSync(`${dir}/${dialect.bootFile}`);
+  }
 
   /** Undefined where there is no report, or it is too long. */
   readReport(): ByteString | undefined {

@@ -95,7 +95,7 @@ export class StatefulRunner implements CommandRunner, ShellSource {
   }
 
   settleResumed(outcome: CommandOutcome): void {
-    if (this.#busy) this.#settle(this.#busy, outcome);
+    if (this.#busy) this.#settle(this.#busy, outcome, true);
     else this.#shellState.endedWithoutReport(outcome.exitCode);
   }
 
@@ -183,7 +183,7 @@ export class StatefulRunner implements CommandRunner, ShellSource {
         shell.begin();
         this.#supply.commandBegan();
       },
-      settle: (outcome) => this.#settle(busy, outcome),
+      settle: (outcome) => this.#settle(busy, outcome, busy.files.hasBegun),
     };
   }
 
@@ -192,7 +192,7 @@ export class StatefulRunner implements CommandRunner, ShellSource {
     return this.#inPlace?.launch(shell, feed, {
       shellState: this.#shellState,
       supply: this.#supply,
-      settle: (outcome) => this.#settle(reporter, outcome),
+      settle: (outcome, hasBegun) => this.#settle(reporter, outcome, hasBegun),
     });
   }
 
@@ -201,9 +201,9 @@ export class StatefulRunner implements CommandRunner, ShellSource {
   }
 
   /** The reply comes first; files are removed and the next shell is fed once it is on its way. */
-  #settle(reporter: Reporter, outcome: CommandOutcome): void {
+  #settle(reporter: Reporter, outcome: CommandOutcome, hasBegun: boolean): boolean {
     this.#busy = undefined;
-    this.#shellState.ended(reporter, outcome);
+    if (hasBegun) this.#shellState.ended(reporter, outcome);
     this.#supply.commandEnded();
     this.#isTidying = true;
     setImmediate(() => reporter.files.remove());
@@ -211,6 +211,7 @@ export class StatefulRunner implements CommandRunner, ShellSource {
       this.#isTidying = false;
       this.#supply.replied();
     });
+    return hasBegun;
   }
 
   #afterReply(action: () => void): void {

@@ -46,6 +46,13 @@ export function unsetLines(
 /** Ends the shell without a report, before the command has run. */
 const giveUp = (exit: string): ByteString => `{ __trl_done=1; ${exit} 126; }`;
 
+/**
+ * The positive sign that the command begins: the report file, still empty. The boot program sets __trl_done, so that a
+ * shell that fails before this line reports nothing, and leaves no file.
+ */
+export const beginLine = (dir: string, { builtin, exit }: Pick<ShellWords, "builtin" | "exit">): ByteString =>
+  `${builtin} : >|${fileWord(dir, "report")} || ${giveUp(exit)}\n${builtin} unset __trl_done\n`;
+
 /** Defines functions as the shell has listed them. If it cannot parse one of them, only those after it are lost. */
 export const defineFunctions = (functions: ByteString): ByteString =>
   functions.trim() === "" ? "" : `eval ${quote(functions)}\n`;

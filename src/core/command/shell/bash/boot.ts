@@ -31,7 +31,11 @@ const signals = Array.from({ length: 64 }, (_, index) => index + 1)
   .join(" ");
 
 export function bootScript(dir: string, { isLean, runsInPlace }: ShellBoot = {}): ByteString {
-  return boot({ REPORT: isLean ? "" : report(dir), IN_PLACE_RUNS: runsInPlace ? takeInPlaceRuns(dir) : "" });
+  return boot({
+    REPORT: isLean ? "" : report(dir),
+    IN_PLACE_RUNS: runsInPlace ? takeInPlaceRuns(dir) : "",
+    COPY_FILE: fileWord(dir, "copy"),
+  });
 }
 
 const report = (dir: string): ByteString =>

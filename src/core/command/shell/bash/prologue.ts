@@ -27,13 +27,14 @@ export function prologue(given: CommandFeed, dir: string, plan: ReportPlan): Byt
   return (
     closeDescriptors(feed) +
     parts.moveToDirectory(feed, dir, words) +
-    parts.commandLine("builtin declare +i +l +u", givenNames(feed, /[ilu]/)) +
+    withoutAttributes(feed) +
     (plan.report === "whole" ? saveEnv(feed, dir) : "") +
     // An assignment to a reference would set and export the variable that it refers to.
     parts.commandLine("builtin unset -n", givenNames(feed, /n/)) +
     // Programs do not get arrays.
     parts.commandLine("builtin unset -v", givenNames(feed, /[aA]/)) +
     parts.applyEnv(feed, "builtin") +
+    parts.beginLine(dir, words) +
     guardReport(feed, dir, plan) +
     defineGivenFunctions(feed) +
     (lateScript === aliasesOn && !hasAliases(feed.state) ? "" : lateScript) +
@@ -60,6 +61,12 @@ function defineGivenFunctions({ functions }: CommandFeed): ByteString {
 /** Variables of this command that have one of the attributes in the session; the command gets them as plain text. */
 const givenNames = (feed: CommandFeed, attributes: RegExp): string[] =>
   feed.env.map(([name]) => name).filter((name) => attributes.test(attributesOf(name, feed.state)));
+
+/** One line for each attribute: bash 3.2 has integers only. */
+const withoutAttributes = (feed: CommandFeed): ByteString =>
+  ["i", "l", "u"]
+    .map((flag) => parts.commandLine(`builtin declare +${flag}`, givenNames(feed, new RegExp(flag))))
+    .join("");
 
 /** Saves the session's values of the variables and functions of this command: the report contains these. */
 function saveEnv(feed: CommandFeed, dir: string): ByteString {

@@ -22,11 +22,14 @@ __trl_report() {
       unset -f builtin
     fi
     builtin set +aeuvxfkTE
+    # bash before 4.0 has no BASHPID.
+    # shellcheck disable=SC2016 # for /bin/sh
+    [[ $BASH_VERSION != [1-3].* || $(\builtin exec /bin/sh -c 'echo "$PPID"') == "$$" ]] || builtin return "$1"
     if [[ :$SHELLOPTS: == *:posix:* ]]; then builtin set +o posix; builtin unset -v POSIXLY_CORRECT; fi
     [[ -z ${__trl_wraps_trap-} ]] || builtin unset -f trap
     builtin trap '' XFSZ
     # With functrace or errtrace, functions inherit these traps: they would run for each line of the report.
-    [[ :$__trl_set: != *:@(func|err)trace:* ]] || builtin trap - DEBUG ERR RETURN
+    [[ :$__trl_set: != *:functrace:* && :$__trl_set: != *:errtrace:* ]] || builtin trap - DEBUG ERR RETURN
     [[ -z ${__trl_stacks-} ]] || __trl_stack=("${DIRSTACK[@]}")
   fi
   {
@@ -83,7 +86,8 @@ __trl_report() {
       builtin shopt -u expand_aliases
       for __trl_name in "${__trl_env[@]}"; do
         for ((__trl_i = 0; __trl_i < 100; __trl_i++)); do
-          builtin unset -n "$__trl_name" || [[ $BASH_VERSION == [1-3].* || $BASH_VERSION == 4.[0-2].* ]] || { __trl_saved=1; builtin break; }
+          # bash 4.3 unsets a function where the variable is no reference.
+          [[ $BASH_VERSION == 4.3.* ]] && ! builtin test -R "$__trl_name" || builtin unset -n "$__trl_name" || [[ $BASH_VERSION == [1-3].* || $BASH_VERSION == 4.[0-2].* ]] || { __trl_saved=1; builtin break; }
           builtin unset -v "$__trl_name" || { __trl_saved=1; builtin break; }
           [[ -n ${!__trl_name+x} ]] || builtin break
         done
@@ -103,7 +107,15 @@ __trl_report() {
     # Field 7: variables, without those that differ for every command, so that equal states give equal reports.
     builtin unset -v BASH_COMMAND BASHPID LINENO HISTCMD TRL_COMMAND_ID __trl_env
     builtin printf '\0'
-    builtin declare -p
+    case $BASH_VERSION in
+    [1-3].*)
+      # Without names it lists assignments, as `set` does.
+      for __trl_name in a b c d e f g h i j k l m n o p q r s t u v w x y z A B C D E F G H I J K L M N O P Q R S T U V W X Y Z _; do
+        builtin eval "__trl_names=(\"\${!$__trl_name@}\")"
+        [[ ${#__trl_names[@]} == 0 ]] || builtin declare -p "${__trl_names[@]}"
+      done;;
+    *) builtin declare -p;;
+    esac
     [[ -z ${__trl_saved-} || ! -s @ENV_FILE@ ]] || builtin printf '%s\n' "$(<@ENV_FILE@)"
 
     # Field 8: aliases, umask, positional parameters (unless a function's are in effect) and directory stack.

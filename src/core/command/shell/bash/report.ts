@@ -29,7 +29,8 @@ type Fields = [string, string, string, string, string, string, string, string, s
 export function readReport(report: ByteString, context: ReportContext): ReportedState | undefined {
   const fields = parts.reportFields(report, 10);
   if (!fields) return readPartialReport(report, context);
-  const [pwd, oldpwd, set, shopt0, shopt, shoptLines, variables, misc, functions, exports] = fields as Fields;
+  const [pwd, oldpwd, set, shopt0, shopt, shoptLines, listed, misc, functions, exports] = fields as Fields;
+  const variables = unmarked(listed);
   const { feed } = context;
   const shopts = parts.optionChanges(shopt0.split(":"), shopt.split(":"), shoptsNotRestored);
   const options = parts.optionChanges(
@@ -58,6 +59,12 @@ export function readReport(report: ByteString, context: ReportContext): Reported
     exportedNames,
   };
 }
+
+/** `declare -p` of bash before 4.4 prints its own mark, \x01, before each \x01 and \x7f of a value. */
+const unmarked = (listed: ByteString): ByteString =>
+  /^declare -\S+ BASH_VERSION="(?:3|4\.[0-3])\./m.test(listed)
+    ? listed.replaceAll(/\x01([\x01\x7f])/g, "$1")
+    : listed;
 
 const setOptions = (flag: "-o" | "+o", names: string[]): ByteString =>
   parts.commandLine(

@@ -3,7 +3,10 @@
 # session's state from descriptor 3, and reads the command's prologue from descriptor 4. The prologue assigns the command
 # to __trl_run, which the `-c` line evaluates. shell-program.ts drops comments, blank lines and indentation.
 #
+# bash before 4.0 reads as many bytes from a sourced file as its size says, which is 0 for a pipe.
+#
 # shellcheck disable=SC1091 # the sourced files are descriptors, or exist only while the shell runs
+# shellcheck disable=SC3034 # only bash gets `$(<`
 # shellcheck disable=SC2154 # `command read` assigns __trl_line
 # shellcheck disable=SC2317,SC2329 # the EXIT trap calls __trl_report
 
@@ -16,7 +19,7 @@ __trl_report() {
   __trl_done=1
   trap - EXIT
   trap '' XFSZ
-  unset -f command printf pwd alias unalias umask
+  unset -f command printf pwd alias unalias umask || :
   [ -z "${__trl_wraps_trap-}" ] || unalias trap || :
   [ -z "${__trl_wraps_trap-}" ] || trap >|@HANDLERS_FILE@
   {
@@ -33,7 +36,7 @@ __trl_report() {
     set +o
     set +eux
     printf '\0%s\0' "${OLDPWD-}"
-    pwd
+    pwd || printf '%s\n' "$PWD"
     printf '\0'
     set
     printf '\0'
@@ -50,11 +53,18 @@ __trl_report() {
   [ -z "${__trl_wraps_trap-}" ] || . @HANDLERS_FILE@
   return "$1"
 }
+__trl_done=1
 trap '{ __trl_report "$?"; } >/dev/null 2>&1' EXIT
 
 # The state script arrives here. It clears __trl_astray once the shell is in the session's directory.
 __trl_astray=1
-. /dev/fd/3 >/dev/null 2>&1
+case ${BASH_VERSION-} in
+[1-3].*) eval "$(</dev/fd/3)" >/dev/null 2>&1;;
+*) . /dev/fd/3 >/dev/null 2>&1;;
+esac
 
 # The prologue of the command.
-. /dev/fd/4
+case ${BASH_VERSION-} in
+[1-3].*) eval "$(</dev/fd/4)";;
+*) . /dev/fd/4;;
+esac

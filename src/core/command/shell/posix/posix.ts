@@ -18,7 +18,7 @@ const words = { builtin: "command", command: "command", exit: "exit" };
 
 /** Variables that are readonly, computed or trl's own. */
 const notRestored =
-  /^(?:__trl_.*|PWD|OLDPWD|PPID|LINENO|RANDOM|SECONDS|UID|EUID|SHELLOPTS|BASHOPTS|BASH_.*|FUNCNAME|GROUPS|DIRSTACK|PIPESTATUS|OPTIND|_)$/;
+  /^(?:__trl_.*|PWD|OLDPWD|PPID|LINENO|S?RANDOM|SECONDS|EPOCH\w+|UID|EUID|SHELLOPTS|BASHOPTS|BASHPID|BASH_.*|HISTCMD|FUNCNAME|GROUPS|DIRSTACK|PIPESTATUS|OPTIND|_)$/;
 const optionsNotRestored = ["noexec", "interactive", "stdin", "monitor", "privileged"];
 /** Options that act on the lines after them, so they come last. */
 const lateOptions = ["errexit", "xtrace", "verbose", "allexport"];
@@ -50,6 +50,7 @@ export const posix: ShellDialect = {
       `exec ${parts.descriptors(feed)}\n` +
       parts.moveToDirectory(feed, dir, words) +
       parts.applyEnv(feed, "command") +
+      parts.beginLine(dir, words) +
       (parts.maySetExitTrap(feed) ? trapWrapper : "") +
       `__trl_run=${quote(lateScript + feed.command)}\n${feed.state.aliasScript ?? ""}`;
     return { prologue: lastStatus === 0 ? prologue : `${prologue}\\return ${lastStatus}\n` };

@@ -2,7 +2,7 @@
 # from descriptor 3, and reads the command's prologue from descriptor 4. The command itself is the script file that zsh
 # runs afterwards. shell-program.ts drops comments, blank lines and indentation; lines of a string begin at column 1.
 unset ZDOTDIR
-__trl_done=
+__trl_done=1
 __trl_on0=(${(k)options[(R)on]})
 
 # Writes the report: fields that end with a NUL; zsh.ts reads them.
@@ -68,7 +68,7 @@ ${functions[TRAP$__trl_name]}
 # signal would end the shell. So if there are handlers, a subshell writes the report, and the shell runs its handlers
 # as always. The report file first takes the list of traps: the last line of each handler names its signal.
 __trl_report() {
-  [[ -z $__trl_done ]] || builtin return 0
+  [[ -z ${__trl_done-} ]] || builtin return 0
   __trl_on=(${(k)options[(R)on]})
   builtin emulate -L zsh
   builtin setopt extended_glob

@@ -86,6 +86,7 @@ function prologue(feed: CommandFeed, dir: string): ByteString {
     moveToDirectory(feed, dir) +
     (saveEnv.length > 0 ? `__trl_env=()\n${saveEnv.join("")}` : "") +
     applyEnv(feed) +
+    parts.beginLine(dir, words) +
     lateScript +
     (keepsStatus ? `{ builtin return ${lastStatus}; } 2>/dev/null\n` : "")
   );
