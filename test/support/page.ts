@@ -63,6 +63,7 @@ export class Page implements AsyncDisposable {
       PYTHONPATH: pythonClient,
       PYTHONDONTWRITEBYTECODE: "1",
       TRL_SOCKET_PATH: daemon.socketPath,
+      TRL_RUNTIME_DIR: daemon.dir, // daemons of other tests would hide the sockets of these from their sandboxes
       TRL_ALLOW_ROOT: "1", // the warning is not part of any page
     };
     this.#shell = new PageShell({ dir: daemon.dir, env: this.#env });
