@@ -46,6 +46,8 @@ export const CreateResult = v.object({
   name: v.nullable(v.string()),
   timeout_s: v.number(),
   stateful: v.boolean(),
+  /** Why nothing is kept, where the request did not ask for that. */
+  stateful_reason: v.optional(v.string()),
   init: v.optional(InitOutcome),
   runtime: RuntimeField,
 });

@@ -40,7 +40,7 @@ async function checkShell(client: DaemonClient, name: (typeof shells)[number]): 
   const trouble = (what: string) =>
     problem(`${path} does not work: ${what}`, { remedy: `try it yourself: ${path}` });
   try {
-    const { session_id, stateful } = await client.call("session.create", { shell: path });
+    const { session_id, stateful, stateful_reason } = await client.call("session.create", { shell: path });
     const run = (command: string) =>
       client.call("exec.run", { session_id, command, timeout_s: timeoutMs / 1000 });
     if (stateful) await run("trl_doctor=works");
@@ -48,6 +48,7 @@ async function checkShell(client: DaemonClient, name: (typeof shells)[number]): 
     if (stdout !== "works\n") return trouble(`it said ${JSON.stringify(stdout)}`);
     if (stateful) return ok(`${path} keeps its state from command to command`);
     return note(`${path} runs commands, but keeps no state from one to the next`, {
+      ...(stateful_reason === undefined ? {} : { detail: stateful_reason }),
       remedy: "for cd, variables and functions that stay: a session with bash, zsh or sh",
     });
   } catch (error) {

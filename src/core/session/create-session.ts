@@ -13,10 +13,11 @@ import type { CoreOptions, EnvPolicy } from "../options.ts";
 import { type Env, overlayEnv } from "../process/environment.ts";
 import { tagNames } from "../process/tags.ts";
 import { Session } from "./session.ts";
-import type { SessionContext } from "./session-spec.ts";
+import type { SessionContext, ShellAbilities } from "./session-spec.ts";
 
 interface SessionSetup {
   shell: string;
+  abilities: ShellAbilities;
   sessionIsolation: SessionIsolation | undefined;
 }
 
@@ -24,9 +25,10 @@ export function createSession(
   id: string,
   params: CreateParams,
   context: SessionContext,
-  { shell, sessionIsolation, owner = id }: SessionSetup & { owner?: string | undefined },
+  { owner = id, ...setup }: SessionSetup & { owner?: string | undefined },
 ): Session {
   const { options, ownership } = context;
+  const { shell, sessionIsolation } = setup;
   ownership.addSession(id); // before the runner, which may start a warm shell at once
   try {
     return new Session({
@@ -37,7 +39,8 @@ export function createSession(
       timeoutS: params.timeout_s ?? options.defaultTimeoutS,
       idleTimeoutS: params.idle_timeout_s ?? options.maxIdleS,
       maxAgeS: params.max_age_s ?? options.sessionTtlS,
-      runner: createRunner(id, params, context, { shell, sessionIsolation }),
+      runner: createRunner(id, params, context, setup),
+      noStateReason: noStateReason(params, setup),
       sessionIsolation,
       context,
     });
@@ -51,10 +54,11 @@ function createRunner(
   id: string,
   params: CreateParams,
   context: SessionContext,
-  { shell, sessionIsolation }: SessionSetup,
+  { shell, sessionIsolation, abilities }: SessionSetup,
 ): CommandRunner {
   const { options, ownership } = context;
-  const dialect = isStateful(params, sessionIsolation) ? dialectOf(shell) : undefined;
+  const keepsState = isStateful(params, sessionIsolation) && abilities.noState === undefined;
+  const dialect = keepsState ? dialectOf(shell) : undefined;
   const common = {
     sessionId: id,
     shell,
@@ -67,7 +71,7 @@ function createRunner(
     sessionIsolation,
   };
   return dialect
-    ? new StatefulRunner({ ...common, dialect, context })
+    ? new StatefulRunner({ ...common, dialect, context, isOldShell: abilities.isOld })
     : new PlainRunner({ ...common, ownership });
 }
 
@@ -76,6 +80,17 @@ export const tagsOf = (id: string, { daemonTag }: CoreOptions): Env => ({
   [tagNames.session]: id,
   [tagNames.daemon]: daemonTag,
 });
+
+/** Undefined for a session that keeps its state, or is not meant to. */
+function noStateReason(
+  { stateful }: CreateParams,
+  { sessionIsolation, abilities }: SessionSetup,
+): string | undefined {
+  if (stateful === false) return undefined;
+  return sessionIsolation?.canKeepState === false
+    ? "in another root nothing is carried over"
+    : abilities.noState;
+}
 
 function isStateful({ stateful }: CreateParams, sessionIsolation: SessionIsolation | undefined): boolean {
   if (sessionIsolation?.canKeepState === false) {

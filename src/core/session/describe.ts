@@ -42,9 +42,11 @@ export async function inspectSession(session: Session): Promise<SessionInfo> {
 /** Includes the result of `init`, if the session has one. */
 export function describeCreated(session: Session, init: RunResult | undefined): CreateResult {
   const { session_id, name, shell, state, working_dir, created_at, timeout_s } = describeSession(session);
+  const { runner, noStateReason } = session.spec;
   const created = {
     ...{ session_id, name, shell, state, working_dir, created_at, timeout_s },
-    stateful: session.spec.runner.isStateful,
+    stateful: runner.isStateful,
+    ...(noStateReason === undefined ? {} : { stateful_reason: noStateReason }),
   };
   if (!init) return created;
   const { exit_code, stdout, stderr, reason } = init;

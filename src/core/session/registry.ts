@@ -25,6 +25,7 @@ import { describeCreated } from "./describe.ts";
 import { noEvents, type RuntimeEvents } from "./events.ts";
 import type { Session } from "./session.ts";
 import type { SessionContext } from "./session-spec.ts";
+import { ShellProbes } from "./shell-probes.ts";
 
 /** Implementations of src/fast that the daemon injects. */
 export interface CoreAccelerators extends TerminalAccelerators {
@@ -51,6 +52,7 @@ export class SessionRegistry {
   readonly commands: CommandStore;
   readonly terminals: Terminals;
   readonly isolations: IsolationFactory;
+  readonly shellProbes: ShellProbes;
   /** Shared by all sessions. */
   readonly context: SessionContext;
   readonly #isRemoteId: (id: string) => boolean;
@@ -91,6 +93,7 @@ export class SessionRegistry {
       accelerators: accelerators.runners,
       usualEnv: usualEnvOf(options),
     };
+    this.shellProbes = new ShellProbes(this.context, (id) => this.has(id) || isRemoteId(id));
     const limited = { ...options, maxProcesses: options.sessionMaxProcesses };
     this.isolations = new IsolationFactory(limited, ownership, before?.enclosures);
     this.terminals = new Terminals({
@@ -106,6 +109,10 @@ export class SessionRegistry {
   /** `owner` is the id of the connection that sends the request. */
   async create(params: CreateParams, owner?: string): Promise<CreateResult> {
     this.#refuseNew();
+    if (this.#needsProbe(params)) {
+      await this.shellProbes.probe(this.#shellFor(params));
+      this.#refuseNew(); // other sessions may have been created meanwhile
+    }
     const session = this.isolations.isWanted(params.isolation)
       ? await this.#createIsolated(params, owner)
       : this.#create(params, undefined, owner);
@@ -116,6 +123,12 @@ export class SessionRegistry {
     });
     this.log.info("session created", { session: id, shell: session.spec.shell });
     return describeCreated(session, init);
+  }
+
+  /** The first session with a shell waits for its probe. In another root no state is kept. */
+  #needsProbe(params: CreateParams): boolean {
+    if (params.stateful === false || (params.isolation?.root ?? "/") !== "/") return false;
+    return this.shellProbes.known(this.#shellFor(params)) === undefined;
   }
 
   /** Checks the limits again after the isolation was made: other sessions may have been created meanwhile. */
@@ -136,7 +149,11 @@ export class SessionRegistry {
     owner: string | undefined,
   ): Session {
     const id = newId("s", (taken) => this.has(taken) || this.#isRemoteId(taken));
-    const setup = { shell: this.#shellFor(params), sessionIsolation, owner };
+    const shell = this.#shellFor(params);
+    const abilities = this.shellProbes.known(shell) ?? { isOld: true };
+    if (abilities.failure !== undefined && params.stateful !== false)
+      throw new TrlError("SPAWN_FAILED", abilities.failure);
+    const setup = { shell, sessionIsolation, owner, abilities };
     const session = createSession(id, params, this.context, setup);
     this.add(session);
     return session;
@@ -151,7 +168,10 @@ export class SessionRegistry {
   /** True while everything can be serialized for an upgrade. */
   get isAtRest(): boolean {
     return (
-      this.isolations.isAtRest && this.terminals.isAtRest && this.list().every((session) => session.isAtRest)
+      this.isolations.isAtRest &&
+      this.shellProbes.isAtRest &&
+      this.terminals.isAtRest &&
+      this.list().every((session) => session.isAtRest)
     );
   }
 

@@ -257,7 +257,7 @@ export class Session {
     this.lingering.add(command.pipes);
     const { exitCode, reason, durationMs, failure } = outcome;
     const ids = { session: this.id, command: command.id };
-    if (failure !== undefined) this.spec.context.log.warn("a command did not begin", { ...ids, failure });
+    if (failure !== undefined) this.spec.context.log.warn("a command did not begin", { ...ids, exitCode });
     else this.spec.context.log.debug("command ended", { ...ids, reason, exitCode, durationMs });
     return outcome;
   }

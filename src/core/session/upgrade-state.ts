@@ -114,6 +114,7 @@ function restoreRunner(
   return new StatefulRunner({
     ...{ ...common, workingDir, dialect, context },
     env: state.launchEnv,
+    isOldShell: state.isOldShell,
     resumed: state,
   });
 }

@@ -137,6 +137,8 @@ export const RunnerState = v.variant("kind", [
     state: ShellStateState,
     /** Undefined while no command runs. */
     busy: v.optional(BusyShellState),
+    /** It can use warm shells only, of all accelerators. */
+    isOldShell: v.optional(v.boolean(), false),
   }),
 ]);
 export type RunnerState = v.InferOutput<typeof RunnerState>;

@@ -26,7 +26,14 @@ export interface SchemaAddition {
 }
 
 /** Every addition since version 1, oldest first. */
-export const additions: readonly SchemaAddition[] = [];
+export const additions: readonly SchemaAddition[] = [
+  {
+    version: 2,
+    path: "core.sessions[].executor.isOldShell",
+    feature: "a session with an old shell",
+    isUsed: (isOldShell) => isOldShell === true,
+  },
+];
 
 /** Additions that the document uses and that schema version `known` does not have. */
 export function additionsBeyond(known: number, document: unknown, table = additions): SchemaAddition[] {

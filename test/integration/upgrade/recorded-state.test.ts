@@ -108,12 +108,12 @@ test("of a later schema version it is refused, and the previous program gets it 
     version,
     name: "idle",
     previous,
-    edit: (document) => Object.assign(document, { format: 2 }),
+    edit: (document) => Object.assign(document, { format: 3 }),
   });
   expect(await daemon.exited).toBe(0);
   await until("the rollback", () => existsSync(rolledBack));
   expect(JSON.parse(readFileSync(rolledBack, "utf8"))).toMatchObject({
     kind: "back",
-    failure: "the state has schema version 2, and this program reads version 1",
+    failure: "the state has schema version 3, and this program reads versions 1 to 2",
   });
 });

@@ -31,6 +31,7 @@ import type { ShellContext, StatefulSpec, StatefulState } from "./stateful-spec.
 export class StatefulRunner implements CommandRunner, ShellSource {
   readonly isStateful = true;
   readonly #context: ShellContext;
+  readonly #isOldShell: boolean;
   readonly #shellSpec: ShellSpec;
   readonly #shellState: SessionShellState;
   readonly #supply: ShellSupply;
@@ -46,6 +47,7 @@ export class StatefulRunner implements CommandRunner, ShellSource {
   constructor(spec: StatefulSpec) {
     const { sessionId, shell, dialect, sessionIsolation, env, tags, context, resumed } = spec;
     this.#context = context;
+    this.#isOldShell = spec.isOldShell;
     const paths = sessionPathsOf(sessionIsolation);
     const { launchEnv: own, ...initial } = dialect.initialState({ ...env, ...tags });
     const firstState = {
@@ -58,13 +60,15 @@ export class StatefulRunner implements CommandRunner, ShellSource {
     this.#shellState = new SessionShellState((resumed?.state as ShellState | undefined) ?? firstState, paths);
     const launchEnv = new SharedEnv(resumed?.launchEnv ?? own, context.usualEnv);
     this.#shellSpec = { sessionId, shell, dialect, launchEnv, sessionIsolation, paths };
-    const { accelerators, ownership } = context;
+    const { ownership } = context;
+    const { shellSupply, ...others } = context.accelerators;
+    const accelerators = spec.isOldShell ? {} : others;
     if (!sessionIsolation) {
       this.#inPlace = accelerators.inPlace?.(dialect);
       this.#directExec = accelerators.directExec?.(this.#shellSpec, ownership);
     }
     this.#planReport = accelerators.reportPlanner?.(dialect) ?? planWholeReport;
-    this.#supply = accelerators.shellSupply?.(this) ?? new ShellsOnDemand();
+    this.#supply = shellSupply?.(this) ?? new ShellsOnDemand();
     if (resumed?.busy) this.#resume(resumed.busy);
     else if (!resumed) this.#supply.open();
   }
@@ -91,7 +95,7 @@ export class StatefulRunner implements CommandRunner, ShellSource {
       ...(launched as Omit<Reporter, "files">),
     };
     const launchEnv = this.#shellSpec.launchEnv.all();
-    return { kind: "stateful", launchEnv, state: this.state, busy };
+    return { kind: "stateful", launchEnv, state: this.state, busy, isOldShell: this.#isOldShell };
   }
 
   settleResumed(outcome: CommandOutcome): void {

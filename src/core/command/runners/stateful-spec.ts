@@ -25,6 +25,8 @@ export interface StatefulSpec {
   workingDir: string;
   context: ShellContext;
   sessionIsolation: SessionIsolation | undefined;
+  /** Of all accelerators it can use warm shells only. */
+  isOldShell: boolean;
   /** State from before an upgrade. */
   resumed?: StatefulState;
 }
