@@ -24,14 +24,18 @@ const shellPid = "echo $BASHPID";
 
 /** Of the shell that waits; one that was just killed does not tell. */
 const pidOf = (run: Runner): Promise<number> =>
-  until("a shell", async () => Number((await run(shellPid)).stdout.trim()));
+  until("a shell", async () => Number((await afterKill(run, shellPid))?.stdout.trim() ?? 0));
 
-/** The kill may have met the next command, which says so, or the shell before that command. */
-async function valueAfterKill(run: Runner): Promise<string> {
-  const after = await run('echo "$x"').catch((error: Error) => {
+/** Undefined where the kill met the shell before the command. */
+const afterKill = (run: Runner, command: string) =>
+  run(command).catch((error: Error) => {
     if (!error.message.includes("SPAWN_FAILED")) throw error;
     return undefined;
   });
+
+/** The kill may have met the next command, which says so, or the shell before that command. */
+async function valueAfterKill(run: Runner): Promise<string> {
+  const after = await afterKill(run, 'echo "$x"');
   return (after && after.signal !== "SIGKILL" ? after : await run('echo "$x"')).stdout.trim();
 }
 

@@ -2,12 +2,12 @@
 import {
   closeSync,
   constants,
-  existsSync,
   fstatSync,
   lstatSync,
   openSync,
   readFileSync,
   rmSync,
+  statSync,
 } from "node:fs";
 import { closeFd } from "../../../platform/libc.ts";
 import { shellStateMaxBytes } from "../../limits.ts";
@@ -28,13 +28,9 @@ export class ShellFiles {
     readonly launchEnv: SharedEnv,
   ) {}
 
-  /**
-   * Whether the shell gave the sign that its command begins. Where the command itself has emptied the directory, the sign
-   * is gone together with the boot program.
-   */
+  /** Whether the shell gave the sign that its command begins: it has emptied the boot program, or the command removed it. */
   get hasBegun(): boolean {
-    const { dir, dialect } = this;
-    return existsSync(`${dir}/${shellFiles.report}`) || !existsSync(`${dir}/${dialect.bootFile}`);
+    return (statSync(`${this.dir}/${this.dialect.bootFile}`, { throwIfNoEntry: false })?.size ?? 0) === 0;
   }
 
   /** Undefined where there is no report, or it is too long. */

@@ -130,7 +130,6 @@ export const shellFiles = {
   prologue: "prologue",
   /** What bash 3.2 has read from descriptor 4. */
   copy: "copy",
-  /** Exists from just before the command begins; the report comes at its end. */
   report: "state",
   /** The session's values of the variables that only this command got. */
   savedEnv: "env",

@@ -47,11 +47,14 @@ export function unsetLines(
 const giveUp = (exit: string): ByteString => `{ __trl_done=1; ${exit} 126; }`;
 
 /**
- * The positive sign that the command begins: the report file, still empty. The boot program sets __trl_done, so that a
- * shell that fails before this line reports nothing, and leaves no file.
+ * The positive sign that the command begins: the boot program, which the shell has read, becomes empty. The boot program
+ * sets __trl_done, so that a shell that fails before this line reports nothing.
  */
-export const beginLine = (dir: string, { builtin, exit }: Pick<ShellWords, "builtin" | "exit">): ByteString =>
-  `${builtin} : >|${fileWord(dir, "report")} || ${giveUp(exit)}\n${builtin} unset __trl_done\n`;
+export const beginLine = (
+  bootPath: string,
+  { builtin, exit }: Pick<ShellWords, "builtin" | "exit">,
+): ByteString =>
+  `${builtin} : >|${quote(fromText(bootPath))} || ${giveUp(exit)}\n${builtin} unset __trl_done\n`;
 
 /** Defines functions as the shell has listed them. If it cannot parse one of them, only those after it are lost. */
 export const defineFunctions = (functions: ByteString): ByteString =>

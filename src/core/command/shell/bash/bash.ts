@@ -4,12 +4,10 @@
 import { fromText, quote } from "../../../process/byte-string.ts";
 import type { ShellDialect } from "../dialect.ts";
 import { defineFunctions, exportLine, waitInDirectory } from "../script-parts.ts";
-import { bootScript, commandFile } from "./boot.ts";
+import { bootFile, bootScript, commandFile } from "./boot.ts";
 import { defineHelper, functionIn, functionLines } from "./functions.ts";
 import { aliasesOn, hasAliases, prologue } from "./prologue.ts";
 import { changedVariables, readReport } from "./report.ts";
-
-const bootFile = "boot";
 
 /** Variables that must not reach the next shell by its environment: trl restores them, or they change how bash starts. */
 const notInherited = /^(?:BASH_ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|POSIXLY_CORRECT)$/;

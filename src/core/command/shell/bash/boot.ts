@@ -19,6 +19,7 @@ const trapWrapperProgram = shellProgram(trapWrapperText);
 
 /** Messages of bash begin with the name of the script: ".../bash: line 1: ...". */
 export const commandFile = "bash";
+export const bootFile = "boot";
 
 /** Text of the EXIT trap. The braces hide the trap from the user's DEBUG trap and `set -x`. */
 const hook = '{ __trl_report "$?" "$@"; } >/dev/null 2>&1';

@@ -3,7 +3,7 @@
 import { type ByteString, fromText, quote } from "../../../process/byte-string.ts";
 import type { CommandFeed, ReportPlan, ShellState } from "../dialect.ts";
 import * as parts from "../script-parts.ts";
-import { hideReport, reportPart, trapBareHook, trapWrapper } from "./boot.ts";
+import { bootFile, hideReport, reportPart, trapBareHook, trapWrapper } from "./boot.ts";
 import { attributesOf } from "./environment.ts";
 import { functionLines } from "./functions.ts";
 import { valueChangingFlags } from "./records.ts";
@@ -34,7 +34,7 @@ export function prologue(given: CommandFeed, dir: string, plan: ReportPlan): Byt
     // Programs do not get arrays.
     parts.commandLine("builtin unset -v", givenNames(feed, /[aA]/)) +
     parts.applyEnv(feed, "builtin") +
-    parts.beginLine(dir, words) +
+    parts.beginLine(`${dir}/${bootFile}`, words) +
     guardReport(feed, dir, plan) +
     defineGivenFunctions(feed) +
     (lateScript === aliasesOn && !hasAliases(feed.state) ? "" : lateScript) +

@@ -50,7 +50,7 @@ export const posix: ShellDialect = {
       `exec ${parts.descriptors(feed)}\n` +
       parts.moveToDirectory(feed, dir, words) +
       parts.applyEnv(feed, "command") +
-      parts.beginLine(dir, words) +
+      parts.beginLine(`${dir}/${bootFile}`, words) +
       (parts.maySetExitTrap(feed) ? trapWrapper : "") +
       `__trl_run=${quote(lateScript + feed.command)}\n${feed.state.aliasScript ?? ""}`;
     return { prologue: lastStatus === 0 ? prologue : `${prologue}\\return ${lastStatus}\n` };

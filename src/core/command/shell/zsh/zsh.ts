@@ -9,6 +9,7 @@ import bootText from "./boot.zsh" with { type: "text" };
 const boot = shellProgram(bootText);
 
 const commandFile = "zsh";
+const bootFile = ".zshenv";
 const source = "builtin .";
 const words = { builtin: "builtin", command: "builtin command", exit: "builtin exit" };
 /** Options that describe how one shell was started; with some of them restored, a session could never run a command. */
@@ -19,7 +20,7 @@ const lateOptions = ["errexit", "errreturn", "xtrace", "verbose", "allexport"];
 
 export const zsh: ShellDialect = {
   commandFile,
-  bootFile: ".zshenv",
+  bootFile,
   source,
 
   launch: (shell, dir) => ({
@@ -86,7 +87,7 @@ function prologue(feed: CommandFeed, dir: string): ByteString {
     moveToDirectory(feed, dir) +
     (saveEnv.length > 0 ? `__trl_env=()\n${saveEnv.join("")}` : "") +
     applyEnv(feed) +
-    parts.beginLine(dir, words) +
+    parts.beginLine(`${dir}/${bootFile}`, words) +
     lateScript +
     (keepsStatus ? `{ builtin return ${lastStatus}; } 2>/dev/null\n` : "")
   );
