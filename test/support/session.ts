@@ -3,6 +3,7 @@
 import type { RunParams, RunResult } from "../../src/protocol/exec.ts";
 import type { CreateParams } from "../../src/protocol/session.ts";
 import { isFast } from "./requirements.ts";
+import { shellFor } from "./shells.ts";
 import type { Wire } from "./wire.ts";
 
 export type Runner = (
@@ -18,7 +19,8 @@ export interface TestSession {
 }
 
 export async function newSession(wire: Wire, params: CreateParams = {}): Promise<TestSession> {
-  const { session_id: id } = await wire.call("session.create", params);
+  const shell = params.shell && shellFor(params.shell);
+  const { session_id: id } = await wire.call("session.create", { ...params, ...(shell ? { shell } : {}) });
   const run: Runner = (command, more = {}) => wire.call("exec.run", { session_id: id, command, ...more });
   return {
     id,

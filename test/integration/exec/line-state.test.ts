@@ -7,6 +7,7 @@ import { needs } from "../../support/needs.ts";
 import { listProcesses, signalIfThere } from "../../support/processes.ts";
 import { isFast } from "../../support/requirements.ts";
 import { newSession, type TestSession } from "../../support/session.ts";
+import { testOf } from "../../support/shells.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 import { until } from "../../support/wait.ts";
 import type { Wire } from "../../support/wire.ts";
@@ -111,7 +112,7 @@ for (const [name, before] of ways)
       await before();
     }
 
-    test("leave functions at their lines", async () => {
+    testOf("lines of functions")("leave functions at their lines", async () => {
       const session = await bashSession();
       await session.out("\n\nf() {\n  echo $LINENO\n}\ng() { echo g; }; export -f g");
       await runBoth(session);
@@ -141,37 +142,43 @@ for (const [name, before] of ways)
       );
     });
 
-    test("use the functions that they are given, and lose them", async () => {
-      const { out } = await bashSession();
-      const functions = (...names: string[]) =>
-        Object.fromEntries(names.map((each) => [`BASH_FUNC_${each}%%`, `() { x=${each}; echo given; }`]));
-      await before();
-      expect(await out("cd 'a b' && ls", { env: functions("ls") })).toBe("given");
-      await before();
-      expect(await out("cd c && ls | cat", { env: functions("cd") })).toBe("given\nc");
-      expect(await out("pwd; echo $x")).toBe(`${dir.path}/a b\ncd`);
-      await before();
-      for (const line of ["test -d / && echo yes", "[ -d / ] && echo yes", "printf yes"])
-        expect(await out(line, { env: functions("test", "[", "printf") })).toStartWith("given");
-      expect(await out("declare -F; cd / && ls -d .")).toBe(".");
-    });
-
-    test("find no trace of the shell's own variables and functions", async () => {
-      const session = await bashSession();
-      await session.out("f() { echo f; }");
-      await runBoth(session);
-      for (const line of [
-        "cd c && set | cat",
-        "ls; declare -F",
-        "ls; declare -p",
-        "cd ..; compgen -v",
-        "env | cat",
-      ]) {
-        expect(await session.out(line)).not.toContain("__trl");
+    testOf("names of exported functions as those of bash 5")(
+      "use the functions that they are given, and lose them",
+      async () => {
+        const { out } = await bashSession();
+        const functions = (...names: string[]) =>
+          Object.fromEntries(names.map((each) => [`BASH_FUNC_${each}%%`, `() { x=${each}; echo given; }`]));
         await before();
-      }
-      expect(await session.out("f; pwd")).toBe(`f\n${dir.path}/a b`);
-    });
+        expect(await out("cd 'a b' && ls", { env: functions("ls") })).toBe("given");
+        await before();
+        expect(await out("cd c && ls | cat", { env: functions("cd") })).toBe("given\nc");
+        expect(await out("pwd; echo $x")).toBe(`${dir.path}/a b\ncd`);
+        await before();
+        for (const line of ["test -d / && echo yes", "[ -d / ] && echo yes", "printf yes"])
+          expect(await out(line, { env: functions("test", "[", "printf") })).toStartWith("given");
+        expect(await out("declare -F; cd / && ls -d .")).toBe(".");
+      },
+    );
+
+    testOf("lists without trl's functions")(
+      "find no trace of the shell's own variables and functions",
+      async () => {
+        const session = await bashSession();
+        await session.out("f() { echo f; }");
+        await runBoth(session);
+        for (const line of [
+          "cd c && set | cat",
+          "ls; declare -F",
+          "ls; declare -p",
+          "cd ..; compgen -v",
+          "env | cat",
+        ]) {
+          expect(await session.out(line)).not.toContain("__trl");
+          await before();
+        }
+        expect(await session.out("f; pwd")).toBe(`f\n${dir.path}/a b`);
+      },
+    );
 
     test("are where the session's directory was, once it is removed", async () => {
       const { out, run } = await bashSession();
@@ -192,23 +199,25 @@ for (const [name, before] of ways)
     });
   });
 
-needs("linux", "warm-shells").test(
-  "no command is given to a warm shell that was killed a moment before",
-  async () => {
-    const { out } = await bashSession();
-    const shells = () => listProcesses().filter(({ ppid }) => ppid === daemon.pid);
-    for (let i = 0; i < 5; i++) {
-      await until("a warm shell", () => shells().length > 0);
-      // The daemon finds the request first, and behind it the end of the shell.
-      process.kill(daemon.pid, "SIGSTOP");
-      const printed = out("ls -d / | cat");
-      for (const { pid } of shells()) signalIfThere(pid, "SIGKILL");
-      await until("its end", () => shells().length === 0);
-      process.kill(daemon.pid, "SIGCONT");
-      expect(await printed).toBe("/");
-    }
-  },
-);
+testOf(
+  "a warm shell of one process",
+  "bash",
+  "linux",
+  "warm-shells",
+)("no command is given to a warm shell that was killed a moment before", async () => {
+  const { out } = await bashSession();
+  const shells = () => listProcesses().filter(({ ppid }) => ppid === daemon.pid);
+  for (let i = 0; i < 5; i++) {
+    await until("a warm shell", () => shells().length > 0);
+    // The daemon finds the request first, and behind it the end of the shell.
+    process.kill(daemon.pid, "SIGSTOP");
+    const printed = out("ls -d / | cat");
+    for (const { pid } of shells()) signalIfThere(pid, "SIGKILL");
+    await until("its end", () => shells().length === 0);
+    process.kill(daemon.pid, "SIGCONT");
+    expect(await printed).toBe("/");
+  }
+});
 
 needs("sandbox").test("lines in a sandbox that hides more than before keep all else", async () => {
   using run = tempDir();

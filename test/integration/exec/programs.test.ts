@@ -7,6 +7,7 @@ import { needs } from "../../support/needs.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { Random } from "../../support/random.ts";
 import { newSession, type TestSession } from "../../support/session.ts";
+import { shellFor, testOf } from "../../support/shells.ts";
 import { until } from "../../support/wait.ts";
 import type { Wire } from "../../support/wire.ts";
 
@@ -50,19 +51,20 @@ describe.each([
   });
 
   // A shell that waits for its program reports the exit code alone.
-  needs("short-reports").test(
-    "that dies by a signal says so, also when the session has a state",
-    async () => {
-      const { run, out } = await newSession(wire, bash);
-      await out("x=1; f() { :; }");
-      expect(await run(`sh -c 'kill -SEGV $$'${more}`)).toMatchObject({
-        exit_code: 139,
-        signal: "SIGSEGV",
-        reason: "signal",
-      });
-      expect(await out("echo $?")).toBe("139");
-    },
-  );
+  testOf(
+    "programs without a shell",
+    "bash",
+    "short-reports",
+  )("that dies by a signal says so, also when the session has a state", async () => {
+    const { run, out } = await newSession(wire, bash);
+    await out("x=1; f() { :; }");
+    expect(await run(`sh -c 'kill -SEGV $$'${more}`)).toMatchObject({
+      exit_code: 139,
+      signal: "SIGSEGV",
+      reason: "signal",
+    });
+    expect(await out("echo $?")).toBe("139");
+  });
 
   // Direct exec starts it, as no shell would exec it.
   needs("direct-exec").test(
@@ -154,7 +156,7 @@ describe("a program", () => {
     mkdirSync(dir);
     writeFileSync(`${dir}/text`, "echo read by $BASH\n", { mode: 0o755 });
     writeFileSync(`${dir}/plain`, "echo no\n", { mode: 0o644 });
-    expect(await out(`${dir}/text`)).toBe("read by /bin/bash");
+    expect(await out(`${dir}/text`)).toBe(`read by ${shellFor("/bin/bash")}`);
     expect(await run(dir)).toMatchObject({
       exit_code: 126,
       stderr: expect.stringContaining("Is a directory"),
@@ -164,7 +166,7 @@ describe("a program", () => {
       stderr: expect.stringContaining("Permission denied"),
     });
     await out(`PATH=${dir}:$PATH`);
-    expect(await out("text")).toBe("read by /bin/bash");
+    expect(await out("text")).toBe(`read by ${shellFor("/bin/bash")}`);
     writeFileSync(`${dir}/ls`, "#!/no/such/interpreter\n", { mode: 0o755 });
     expect(await run("ls")).toMatchObject({ exit_code: 127, stderr: expect.stringContaining(`${dir}/ls`) });
     chmodSync(`${dir}/ls`, 0o644); // the next one of that name is meant

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
 import { needs, needsShell } from "../../support/needs.ts";
 import { newSession } from "../../support/session.ts";
+import { testOf } from "../../support/shells.ts";
 import type { Wire } from "../../support/wire.ts";
 
 let daemon: TestDaemon;
@@ -148,7 +149,7 @@ with-dash() { say a "$1"; }`);
       expect(await out("say 2>/dev/null || echo gone")).toBe("gone");
     });
 
-    test("arrays and associative arrays", async () => {
+    testOf("associative arrays", shell)("arrays and associative arrays", async () => {
       const { out } = await newSession(wire, { shell });
       await out(
         "a=(one 'two  spaces' '' $'new\\nline'); k='key with space'; typeset -A h; h[$k]='v\"1'; h[b]=2",
@@ -208,26 +209,32 @@ describe("bash keeps", () => {
     );
   });
 
-  test("what a name stands for, and what cannot be changed, beside what is given to one command", async () => {
-    const { out } = await newSession(wire, { shell: "bash" });
-    await out("declare -n ref=kept; kept=1; declare -ir fixed=3");
-    expect(await out('w=1; echo "$ref $fixed"', { env: { ref: "given", fixed: "t" } })).toBe("given 3");
-    expect(await out("declare -p ref kept fixed w")).toBe(
-      'declare -n ref="kept"\ndeclare -- kept="1"\ndeclare -ir fixed="3"\ndeclare -- w="1"',
-    );
-    expect(await out("ref=2; echo $kept")).toBe("2");
-  });
+  testOf("references (declare -n)")(
+    "what a name stands for, and what cannot be changed, beside what is given to one command",
+    async () => {
+      const { out } = await newSession(wire, { shell: "bash" });
+      await out("declare -n ref=kept; kept=1; declare -ir fixed=3");
+      expect(await out('w=1; echo "$ref $fixed"', { env: { ref: "given", fixed: "t" } })).toBe("given 3");
+      expect(await out("declare -p ref kept fixed w")).toBe(
+        'declare -n ref="kept"\ndeclare -- kept="1"\ndeclare -ir fixed="3"\ndeclare -- w="1"',
+      );
+      expect(await out("ref=2; echo $kept")).toBe("2");
+    },
+  );
 
-  test("what it has, of whatever kind, beside what is given to one command under its name, which is text", async () => {
-    const { out } = await newSession(wire, { shell: "bash", working_dir: "/usr" });
-    await out("v=Low; declare -l v; export v; u=Up; declare -u u; a=(1 2); declare -A h=([k]=w)");
-    const env = { v: "ABC", u: "abc", a: "x", h: "y" };
-    expect(await out("printenv v u a h", { env })).toBe("ABC\nabc\nx\ny");
-    expect(await out('echo "$v $u $a $h"; cd /', { env })).toBe("ABC abc x y");
-    expect(await out('echo "$v $u ${a[1]} ${h[k]}"; printenv v; v=NEW; echo "$v"; pwd')).toBe(
-      "Low Up 2 w\nLow\nnew\n/",
-    );
-  });
+  testOf("declare -l and -u")(
+    "what it has, of whatever kind, beside what is given to one command under its name, which is text",
+    async () => {
+      const { out } = await newSession(wire, { shell: "bash", working_dir: "/usr" });
+      await out("v=Low; declare -l v; export v; u=Up; declare -u u; a=(1 2); declare -A h=([k]=w)");
+      const env = { v: "ABC", u: "abc", a: "x", h: "y" };
+      expect(await out("printenv v u a h", { env })).toBe("ABC\nabc\nx\ny");
+      expect(await out('echo "$v $u $a $h"; cd /', { env })).toBe("ABC abc x y");
+      expect(await out('echo "$v $u ${a[1]} ${h[k]}"; printenv v; v=NEW; echo "$v"; pwd')).toBe(
+        "Low Up 2 w\nLow\nnew\n/",
+      );
+    },
+  );
 
   test("what a command was given, for its own handler on EXIT, and not after it", async () => {
     const { out } = await newSession(wire, { shell: "bash" });
@@ -236,21 +243,24 @@ describe("bash keeps", () => {
     expect(await out("echo $v $w; trap")).toBe("old 1");
   });
 
-  test("a handler on EXIT, also where errors end the command or are handled themselves", async () => {
-    const { out, run } = await newSession(wire, { shell: "bash" });
-    const env = { v: "x" };
-    const handler = "trap 'echo bye $v $?' EXIT";
-    expect(await run(`set -euo pipefail; ${handler}; w=1; false | true`, { env })).toMatchObject({
-      stdout: "bye x 1\n",
-      exit_code: 1,
-    });
-    const failing = `set +eu; set -E; trap 'echo err' ERR; ${handler}; w=2; exit 3`;
-    expect(await run(failing, { env })).toMatchObject({ stdout: "bye x 3\n", exit_code: 3 });
-    expect(await out("echo $w $v")).toBe("2");
-    expect(await out("f() { trap 'echo in $v; exit 0' EXIT; false; }; set -e; f", { env })).toBe("in x");
-    const counting = "set +e; n=0; trap 'n=$((n+1))' CHLD; trap 'echo $v $n; trap -p CHLD' EXIT; /bin/true";
-    expect(await out(counting, { env })).toBe("x 1\ntrap -- 'n=$((n+1))' SIGCHLD");
-  });
+  testOf("the handler on CHLD before the one on EXIT")(
+    "a handler on EXIT, also where errors end the command or are handled themselves",
+    async () => {
+      const { out, run } = await newSession(wire, { shell: "bash" });
+      const env = { v: "x" };
+      const handler = "trap 'echo bye $v $?' EXIT";
+      expect(await run(`set -euo pipefail; ${handler}; w=1; false | true`, { env })).toMatchObject({
+        stdout: "bye x 1\n",
+        exit_code: 1,
+      });
+      const failing = `set +eu; set -E; trap 'echo err' ERR; ${handler}; w=2; exit 3`;
+      expect(await run(failing, { env })).toMatchObject({ stdout: "bye x 3\n", exit_code: 3 });
+      expect(await out("echo $w $v")).toBe("2");
+      expect(await out("f() { trap 'echo in $v; exit 0' EXIT; false; }; set -e; f", { env })).toBe("in x");
+      const counting = "set +e; n=0; trap 'n=$((n+1))' CHLD; trap 'echo $v $n; trap -p CHLD' EXIT; /bin/true";
+      expect(await out(counting, { env })).toBe("x 1\ntrap -- 'n=$((n+1))' SIGCHLD");
+    },
+  );
 
   test("everything, with a handler on CHLD and a function named declare", async () => {
     const { out } = await newSession(wire, { shell: "bash" });
@@ -284,17 +294,20 @@ describe("bash keeps", () => {
     expect(await out("echo $w; pwd")).toBe("1\n/usr");
   });
 
-  test("handlers for one on EXIT, whatever an alias makes of `trap`", async () => {
-    const { out } = await newSession(wire, { shell: "bash" });
-    await out("alias trap='n=99; :'");
-    const counting = "\\trap 'n=$((n+1))' CHLD; \\trap '/bin/true; \\trap -p CHLD; echo $n' EXIT; w=1";
-    for (const env of [{}, { v: "x" }])
-      expect(await out(counting, { env })).toBe("trap -- 'n=$((n+1))' SIGCHLD\n1");
-    // One more signal would be ignored, if this line were taken for the end of a handler.
-    const lines = "\\trap $'echo \\'a\\' SIGHUP\\nb' USR1; \\trap '\\trap -p HUP' EXIT; w=2";
-    expect(await out(lines)).toBe("");
-    expect(await out("echo $w")).toBe("2");
-  });
+  testOf("the handler on CHLD before the one on EXIT")(
+    "handlers for one on EXIT, whatever an alias makes of `trap`",
+    async () => {
+      const { out } = await newSession(wire, { shell: "bash" });
+      await out("alias trap='n=99; :'");
+      const counting = "\\trap 'n=$((n+1))' CHLD; \\trap '/bin/true; \\trap -p CHLD; echo $n' EXIT; w=1";
+      for (const env of [{}, { v: "x" }])
+        expect(await out(counting, { env })).toBe("trap -- 'n=$((n+1))' SIGCHLD\n1");
+      // One more signal would be ignored, if this line were taken for the end of a handler.
+      const lines = "\\trap $'echo \\'a\\' SIGHUP\\nb' USR1; \\trap '\\trap -p HUP' EXIT; w=2";
+      expect(await out(lines)).toBe("");
+      expect(await out("echo $w")).toBe("2");
+    },
+  );
 
   test("words and directories, where a command was given something and has a handler on EXIT", async () => {
     const { out } = await newSession(wire, { shell: "bash", working_dir: "/usr" });
@@ -302,22 +315,25 @@ describe("bash keeps", () => {
     expect(await out('echo "$# $2"; popd >/dev/null; pwd')).toBe("2 two three\n/usr");
   });
 
-  test("what a command has made of names that it was given, as it was before", async () => {
-    const { out } = await newSession(wire, { shell: "bash", working_dir: "/usr" });
-    await out("k=1; s=mine; cd /tmp; cd /etc");
-    await out("declare -n v=k", { env: { v: "k" } });
-    await out("declare -rn v=k", { env: { v: "k" } });
-    await out("main() { local v=${v:-none} s=2; exit 0; }; main", { env: { v: "secret", s: "secret" } });
-    await out("set -a; w=0", { env: { k: "secret" } });
-    await out("set +a; w=0");
-    await out("readonly v s; w=1", { env: { v: "secret", s: "secret" } });
-    await out("w=2", { env: { OLDPWD: "/bin" } });
-    expect(await out('echo "$k [$v] $s $w $OLDPWD"; env | grep -c secret; s=again; echo $s')).toBe(
-      "1 [] mine 2 /tmp\n0\nagain",
-    );
-    expect(await out("echo $s", { env: { s: "given" } })).toBe("given");
-    expect(await out("printenv k; :")).toBe("");
-  });
+  testOf("references (declare -n)")(
+    "what a command has made of names that it was given, as it was before",
+    async () => {
+      const { out } = await newSession(wire, { shell: "bash", working_dir: "/usr" });
+      await out("k=1; s=mine; cd /tmp; cd /etc");
+      await out("declare -n v=k", { env: { v: "k" } });
+      await out("declare -rn v=k", { env: { v: "k" } });
+      await out("main() { local v=${v:-none} s=2; exit 0; }; main", { env: { v: "secret", s: "secret" } });
+      await out("set -a; w=0", { env: { k: "secret" } });
+      await out("set +a; w=0");
+      await out("readonly v s; w=1", { env: { v: "secret", s: "secret" } });
+      await out("w=2", { env: { OLDPWD: "/bin" } });
+      expect(await out('echo "$k [$v] $s $w $OLDPWD"; env | grep -c secret; s=again; echo $s')).toBe(
+        "1 [] mine 2 /tmp\n0\nagain",
+      );
+      expect(await out("echo $s", { env: { s: "given" } })).toBe("given");
+      expect(await out("printenv k; :")).toBe("");
+    },
+  );
 
   test("what it was started with, and what was just assigned, where a command makes them constant", async () => {
     const { out } = await newSession(wire, { shell: "bash", env: { X: "or'ig" } });
@@ -341,24 +357,30 @@ describe("bash keeps", () => {
     expect(await out("foo; bar; echo ${foo[1]}")).toBe("F\nB\n2");
   });
 
-  test("variables, where a function is named as what restores them, and where text looks like it", async () => {
-    const { out } = await newSession(wire, { shell: "bash" });
-    await out("declare() { echo mine; }; export -f declare; v=old");
-    await out("w=1", { env: { v: "x" } });
-    expect(await out('echo "$v $w"; declare; bash -c declare')).toBe("old 1\nmine\nmine");
-    const { out: other } = await newSession(wire, { shell: "bash" });
-    await other("f() { cat <<E\ndeclare -r v=1\nE\n}; alias a='b\ndeclare -r u=1'");
-    expect(await other("echo $v $u; w=1", { env: { v: "x", u: "y" } })).toBe("x y");
-  });
+  testOf("names of exported functions as those of bash 5")(
+    "variables, where a function is named as what restores them, and where text looks like it",
+    async () => {
+      const { out } = await newSession(wire, { shell: "bash" });
+      await out("declare() { echo mine; }; export -f declare; v=old");
+      await out("w=1", { env: { v: "x" } });
+      expect(await out('echo "$v $w"; declare; bash -c declare')).toBe("old 1\nmine\nmine");
+      const { out: other } = await newSession(wire, { shell: "bash" });
+      await other("f() { cat <<E\ndeclare -r v=1\nE\n}; alias a='b\ndeclare -r u=1'");
+      expect(await other("echo $v $u; w=1", { env: { v: "x", u: "y" } })).toBe("x y");
+    },
+  );
 
-  test("that a variable is exported without a value", async () => {
-    const { out } = await newSession(wire, { shell: "bash", env: { FOO: "secret" } });
-    await out("unset FOO; declare -x FOO");
-    expect(await out("echo [$FOO]; env | grep -c FOO; declare -p FOO")).toBe("[]\n0\ndeclare -x FOO");
-    expect(await out("printenv FOO; :")).toBe("");
-    await out("FOO=new");
-    expect(await out("printenv FOO")).toBe("new");
-  });
+  testOf("a list of variables that are exported without a value")(
+    "that a variable is exported without a value",
+    async () => {
+      const { out } = await newSession(wire, { shell: "bash", env: { FOO: "secret" } });
+      await out("unset FOO; declare -x FOO");
+      expect(await out("echo [$FOO]; env | grep -c FOO; declare -p FOO")).toBe("[]\n0\ndeclare -x FOO");
+      expect(await out("printenv FOO; :")).toBe("");
+      await out("FOO=new");
+      expect(await out("printenv FOO")).toBe("new");
+    },
+  );
 
   test("shopt, positional parameters, attributes, namerefs", async () => {
     const { out } = await newSession(wire);

@@ -7,7 +7,6 @@
 #
 # shellcheck disable=SC1091 # the sourced files are descriptors, or exist only while the shell runs
 # shellcheck disable=SC3034 # only bash gets `$(<`
-# shellcheck disable=SC2154 # `command read` assigns __trl_line
 # shellcheck disable=SC2317,SC2329 # the EXIT trap calls __trl_report
 
 # The state report, called by the EXIT trap with the exit status. It writes fields that end with a NUL to the report
@@ -19,12 +18,13 @@ __trl_report() {
   __trl_done=1
   trap - EXIT
   trap '' XFSZ
-  unset -f command printf pwd alias unalias umask || :
+  unset -f command printf pwd alias unalias umask read || :
   [ -z "${__trl_wraps_trap-}" ] || unalias trap || :
   [ -z "${__trl_wraps_trap-}" ] || trap >|@HANDLERS_FILE@
   {
     trap
-    while command read -r __trl_line; do
+    # Not `command read`, whose failure at the end bash 3.2 takes for one that errexit acts on.
+    while read -r __trl_line; do
       case $__trl_line in
       *"' CHLD") trap - CHLD;;
       *"' "*) trap '' "${__trl_line##*"' "}" || :;;
