@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
 import { Random } from "../../support/random.ts";
 import { newSession } from "../../support/session.ts";
+import { shellFor } from "../../support/shells.ts";
 import type { Wire } from "../../support/wire.ts";
 
 let daemon: TestDaemon;
@@ -65,7 +66,7 @@ describe("after lines that assign, a session is like one bash that ran them all"
 
     const script = `${daemon.dir}/script-${seed}`;
     writeFileSync(script, `${[...lines, shown].join("\n")}\n`);
-    const bash = Bun.spawnSync(["/bin/bash", script], {
+    const bash = Bun.spawnSync([shellFor("/bin/bash"), script], {
       cwd: "/",
       env: { ...process.env, OLDPWD: undefined, given: "by the daemon", ...env },
     });
