@@ -152,11 +152,10 @@ export class Leftovers {
 
 const keyOf = ({ pid, startTime }: ProcessEntry): string => `${pid} ${startTime}`;
 
-/** Start times are clock ticks on Linux and dates on macOS. */
+/** Start times are clock ticks on Linux and seconds on macOS. */
 function isOlderThanUs(startTime: string): boolean {
   const ours = processTable.entry(process.pid)?.startTime ?? "";
-  const timeOf = (text: string) => (/^\d+$/.test(text) ? Number(text) : Date.parse(text));
-  return timeOf(startTime) < timeOf(ours);
+  return Number(startTime) < Number(ours);
 }
 
 /** Each pid is checked again before its signal, since it may have been reused. Our own group is never signalled as a whole. */

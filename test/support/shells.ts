@@ -17,8 +17,8 @@ let current: FurtherShell | undefined;
 export const shellFor = (shell: string): string =>
   current && (shell === current.name || shell === `/bin/${current.name}`) ? current.path : shell;
 
-const furtherShells = (): FurtherShell[] =>
-  (process.env["TRL_TEST_SHELLS"] ?? "")
+export const furtherShells = (text = process.env["TRL_TEST_SHELLS"] ?? ""): FurtherShell[] =>
+  text
     .split(" ")
     .filter((pair) => pair !== "")
     .map((pair) => {

@@ -20,7 +20,8 @@ export interface ServiceStatus {
 
 const startTimeoutMs = 5000;
 const commandLimitMs = 30_000;
-const transientMaxMs = 10_000;
+/** More than the 15 s that launchd gives the daemon to end. */
+const transientMaxMs = 20_000;
 
 export async function install(
   manager: ServiceManager,
@@ -129,7 +130,7 @@ function notStarted(manager: ServiceManager, obstacle: string): CliError {
 async function runAll(manager: ServiceManager, commands: Command[]): Promise<void> {
   for (const command of commands) {
     const answer = await runWhileTransient(manager, command);
-    if (answer?.code === 0) continue;
+    if (answer?.code === 0 || (answer && manager.judge?.(command, answer.code) === "done")) continue;
     const said = answer?.isLate ? "it took too long" : (answer?.err || answer?.out || "").trim();
     throw new CliError(`${quoteWords(command)} failed: ${said || "it did not say why"}`, unavailableExitCode);
   }
@@ -137,9 +138,9 @@ async function runAll(manager: ServiceManager, commands: Command[]): Promise<voi
 
 async function runWhileTransient(manager: ServiceManager, command: Command): Promise<Answer | undefined> {
   const deadline = performance.now() + transientMaxMs;
-  for (let pauseMs = 50; ; pauseMs *= 2) {
+  for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
     const answer = await queryProgram(command, { limitMs: commandLimitMs, env: manager.env });
-    const isTransient = answer !== undefined && manager.isTransient?.(command, answer.code) === true;
+    const isTransient = answer !== undefined && manager.judge?.(command, answer.code) === "transient";
     if (!isTransient || performance.now() + pauseMs > deadline) return answer;
     await Bun.sleep(pauseMs);
   }

@@ -16,6 +16,9 @@ const label = "trl";
 const limitMs = 10_000;
 /** What `bootstrap` exits with while the job of a `bootout` is still ending, for some seconds. */
 const EIO = 5;
+/** What `bootout` exits with while the job is ending, and once it has ended. */
+const EINPROGRESS = 36;
+const ESRCH = 3;
 
 export function launchd({ home, uid, env }: Surroundings): ServiceManager {
   const domain = `gui/${uid}`;
@@ -44,10 +47,14 @@ export function launchd({ home, uid, env }: Surroundings): ServiceManager {
     enableAndStart: [enable, load],
     // launchd reads the file when it loads it, and refuses to load a job that it has.
     startAgain: [unload, enable, load],
-    isTransient: ([, verb], code) => verb === "bootstrap" && code === EIO,
+    judge([, verb], code) {
+      if (verb === "bootstrap" && code === EIO) return "transient";
+      if (verb === "bootout" && code === EINPROGRESS) return "transient";
+      return verb === "bootout" && code === ESRCH ? "done" : undefined;
+    },
     stopAndDisable: [unload],
     afterRemoval: [],
-    restart: `${quoteWords(unload)}; until ${quoteWords(load)}; do sleep 1; done`,
+    restart: `${quoteWords(unload)}; for i in 1 2 3 4 5 6 7 8 9; do ${quoteWords(load)} && break; sleep 2; done`,
     whereItsLogIs: quoteWords(["tail", log]),
     advice: async () => undefined,
   };

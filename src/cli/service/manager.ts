@@ -40,8 +40,8 @@ export interface ServiceManager {
   enableAndStart: Command[];
   /** The same for a service that the manager knows already, but that does not run. */
   startAgain: Command[];
-  /** The command failed for a moment only: it may be repeated. */
-  isTransient?(command: Command, code: number | null): boolean;
+  /** A command that failed for a moment only may be repeated; one that had nothing to do has succeeded. */
+  judge?(command: Command, code: number | null): "transient" | "done" | undefined;
   /** Run before removing the file. */
   stopAndDisable: Command[];
   afterRemoval: Command[];

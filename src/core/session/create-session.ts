@@ -58,6 +58,8 @@ function createRunner(
 ): CommandRunner {
   const { options, ownership } = context;
   const keepsState = isStateful(params, sessionIsolation) && abilities.noState === undefined;
+  if (params.stateful === true && !keepsState)
+    throw new TrlError("UNSUPPORTED", `stateful: ${shell} keeps no state: ${abilities.noState}`);
   const dialect = keepsState ? dialectOf(shell) : undefined;
   const common = {
     sessionId: id,

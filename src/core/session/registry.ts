@@ -25,7 +25,7 @@ import { describeCreated } from "./describe.ts";
 import { noEvents, type RuntimeEvents } from "./events.ts";
 import type { Session } from "./session.ts";
 import type { SessionContext } from "./session-spec.ts";
-import { ShellProbes } from "./shell-probes.ts";
+import { ShellProbes, unknownAbilities } from "./shell-probes.ts";
 
 /** Implementations of src/fast that the daemon injects. */
 export interface CoreAccelerators extends TerminalAccelerators {
@@ -150,7 +150,8 @@ export class SessionRegistry {
   ): Session {
     const id = newId("s", (taken) => this.has(taken) || this.#isRemoteId(taken));
     const shell = this.#shellFor(params);
-    const abilities = this.shellProbes.known(shell) ?? { isOld: true };
+    const isHosts = (params.isolation?.root ?? "/") === "/"; // another root has its own shell at that path
+    const abilities = (isHosts ? this.shellProbes.known(shell) : undefined) ?? unknownAbilities(shell);
     if (abilities.failure !== undefined && params.stateful !== false)
       throw new TrlError("SPAWN_FAILED", abilities.failure);
     const setup = { shell, sessionIsolation, owner, abilities };

@@ -17,7 +17,7 @@ const timeoutS = 10;
 /** What is given to the first command, with everything that a shell may misread. */
 const given = `it's "one" $x \`y\`\n\\two`;
 /** In the session's directory, which its shell has from the state, and with a variable from the prologue. */
-const first = `[ "$PWD" = /usr ] && [ -n "$trl_a" ] && echo fed
+const first = `[ "$PWD" = /dev ] && [ -n "$trl_a" ] && echo fed
 trl_b=$trl_a; export trl_c=2; umask 027; cd /; (exit 7)`;
 /** What the accelerators read of bash: exact values, single bytes of a descriptor. */
 const firstOfBash = `trl_d=$'\\001'
@@ -31,10 +31,22 @@ const second = `[ $? = 7 ] && echo status
 case $(umask) in *27) echo umask;; esac`;
 const parts = ["status", "variables", "exports", "directory", "umask"];
 
-const unknown: ShellAbilities = { isOld: true };
+/** Of a shell that was not probed, or whose probe could not be carried out. */
+export const unknownAbilities = (shell: string): ShellAbilities => ({ isOld: dialectOf(shell) === bash });
+
+/** What a probe found wanting may be the machine's fault, such as a full disk. */
+const doubtfulForMs = 60_000;
+const shellsMax = 64;
+
+interface Known {
+  identity: string | undefined;
+  abilities: ShellAbilities;
+  /** By performance.now(). */
+  until: number;
+}
 
 export class ShellProbes {
-  readonly #known = new Map<string, { identity: string | undefined; abilities: ShellAbilities }>();
+  readonly #known = new Map<string, Known>();
   readonly #running = new Map<string, Promise<ShellAbilities>>();
   /** Sessions of probes that are being ended. */
   #leaving = 0;
@@ -52,7 +64,8 @@ export class ShellProbes {
   known(shell: string): ShellAbilities | undefined {
     if (!dialectOf(shell)) return { noState: `trl keeps no state of a shell of that name`, isOld: true };
     const known = this.#known.get(shell);
-    return known?.identity === identityOf(shell) ? known?.abilities : undefined;
+    const isValid = known && known.identity === identityOf(shell) && performance.now() < known.until;
+    return isValid ? known.abilities : undefined;
   }
 
   /** Sessions that are created at the same time share one probe. */
@@ -64,14 +77,18 @@ export class ShellProbes {
 
   async #probe(shell: string): Promise<ShellAbilities> {
     const identity = identityOf(shell);
-    let abilities: ShellAbilities;
+    let abilities = unknownAbilities(shell);
+    let isCertain = false;
     try {
       abilities = await this.#abilitiesOf(shell);
+      isCertain = isGood(abilities);
+      if (!isCertain) abilities = await this.#abilitiesOf(shell); // a signal, or a full machine, may have been the reason
     } catch {
       // Out of processes or descriptors, or too slow: the machine is the reason, and the session finds out by itself.
-      return unknown;
     }
-    this.#known.set(shell, { identity, abilities });
+    if (this.#known.size >= shellsMax) this.#known.clear();
+    const until = isCertain ? Number.POSITIVE_INFINITY : performance.now() + doubtfulForMs;
+    this.#known.set(shell, { identity, abilities, until });
     const { noState } = abilities;
     if (noState !== undefined) this.context.log.warn("a shell keeps no state", { shell, why: noState });
     return abilities;
@@ -84,7 +101,7 @@ export class ShellProbes {
   async #abilitiesOf(shell: string): Promise<ShellAbilities> {
     const dialect = dialectOf(shell)!;
     const isBash = dialect === bash;
-    return await this.#within({ shell, working_dir: "/usr" }, async (session) => {
+    return await this.#within({ shell, working_dir: "/dev" }, async (session) => {
       const { printed, failure } = await ending(session, isBash ? firstOfBash : first);
       if (failure !== undefined) return await this.#abilitiesWithout(shell, failure);
       const isOld = isBash && !printed.includes("modern");
@@ -114,17 +131,23 @@ export class ShellProbes {
     act: (session: Session) => Promise<T>,
   ): Promise<T> {
     const context = { ...this.context, commands: new CommandStore(noEvents), accelerators: {} };
-    const setup = { shell: params.shell, sessionIsolation: undefined, abilities: unknown };
+    const setup = { shell: params.shell, sessionIsolation: undefined, abilities: { isOld: true } };
     const session = createSession(newId("s", this.isTaken), params, context, setup);
     try {
       await session.open(undefined);
       return await act(session);
     } finally {
       this.#leaving++;
-      void session.destroy(0).finally(() => this.#leaving--);
+      void session
+        .destroy(0)
+        .catch(() => {})
+        .finally(() => this.#leaving--);
     }
   }
 }
+
+const isGood = ({ noState, failure }: ShellAbilities): boolean =>
+  noState === undefined && failure === undefined;
 
 /** Throws where the command does not end by itself. */
 async function ending(

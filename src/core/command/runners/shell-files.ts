@@ -30,13 +30,17 @@ export class ShellFiles {
 
   /** Whether the shell gave the sign that its command begins: it has emptied the boot program, or the command removed it. */
   get hasBegun(): boolean {
-    return (statSync(`${this.dir}/${this.dialect.bootFile}`, { throwIfNoEntry: false })?.size ?? 0) === 0;
+    try {
+      return statSync(`${this.dir}/${this.dialect.bootFile}`).size === 0;
+    } catch {
+      return true; // only a command that has begun removes the directory, or takes the right to look into it
+    }
   }
 
   /** Undefined where there is no report, or it is too long. */
   readReport(): ByteString | undefined {
     const path = `${this.dir}/${shellFiles.report}`;
-    const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    const size = sizeOf(path);
     return size === 0 || size > shellStateMaxBytes ? undefined : readPlainFile(path);
   }
 
@@ -68,5 +72,13 @@ function readPlainFile(path: string): ByteString | undefined {
     return undefined;
   } finally {
     if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function sizeOf(path: string): number {
+  try {
+    return lstatSync(path).size;
+  } catch {
+    return 0;
   }
 }
