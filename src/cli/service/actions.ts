@@ -5,7 +5,13 @@ import { tryConnect } from "../connection.ts";
 import { CliError, unavailableExitCode, usageExitCode } from "../errors.ts";
 import { type Answer, queryProgram } from "../query-program.ts";
 import { quoteWords } from "../shell-words.ts";
-import { type Command, readMarker, type ServiceManager, type ServicePlan } from "./manager.ts";
+import {
+  type Command,
+  readMarker,
+  type ServiceManager,
+  type ServicePlan,
+  type ServiceState,
+} from "./manager.ts";
 
 export interface ServiceStatus {
   manager: string;
@@ -59,15 +65,29 @@ async function startLater(manager: ServiceManager, { socketPath }: ServicePlan):
 export async function uninstall(manager: ServiceManager, isForced: boolean): Promise<boolean> {
   if (refuseUnlessOurs(manager, isForced) === undefined) return false;
   const isReachable = !(await manager.whyUnreachable());
-  if (isReachable && (await isKnown(manager))) await runAll(manager, manager.stopAndDisable);
+  const { isEnabled, isActive, pid } = isReachable ? await manager.state() : notKnown;
+  if (isEnabled || isActive) await runAll(manager, manager.stopAndDisable);
+  if (pid !== null) await untilEnded(pid);
   rmSync(manager.file, { force: true });
   if (isReachable) await runAll(manager, manager.afterRemoval);
   return true;
 }
 
-async function isKnown(manager: ServiceManager): Promise<boolean> {
-  const { isEnabled, isActive } = await manager.state();
-  return isEnabled || isActive;
+const notKnown: ServiceState = { isEnabled: false, isActive: false, pid: null };
+
+/** launchd does not wait for the daemon, and an installation right afterwards would find its socket taken. */
+async function untilEnded(pid: number): Promise<void> {
+  const deadline = performance.now() + transientMaxMs;
+  while (isAlive(pid) && performance.now() < deadline) await Bun.sleep(20);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export async function statusOf(manager: ServiceManager, notes: string[] = []): Promise<ServiceStatus> {
